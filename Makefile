@@ -1,0 +1,45 @@
+# weir: `make run` serves, `make test` tests; both need nothing but Go.
+GO          ?= go
+GOFUMPT     := mvdan.cc/gofumpt@v0.12.0
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+NFPM        := github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.48.0
+VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS     := -s -w -X github.com/weir-broker/weir/broker/cli.Version=$(VERSION)
+export CGO_ENABLED = 0
+
+.PHONY: build run test race check fmt interop bench fuzz release clean
+
+build:                ## bin/weir, one static binary
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/weir ./broker/cmd/weir
+
+run: build            ## a broker on 127.0.0.1:9092 with no configuration
+	./bin/weir dev
+
+test:                 ## every test that needs only Go
+	$(GO) test -timeout 10m ./...
+
+race:                 ## the same under the race detector (needs a C compiler)
+	CGO_ENABLED=1 $(GO) test -race -timeout 15m ./...
+
+check:                ## format, vet, staticcheck, import list, tidy modules, clean tree
+	@out=$$($(GO) run $(GOFUMPT) -l .); [ -z "$$out" ] || { echo "not gofumpt-clean:"; echo "$$out"; exit 1; }
+	$(GO) vet ./... && $(GO) vet -tags interop,campaign,failpoints ./...
+	$(GO) run $(STATICCHECK) ./...
+	$(GO) test -count=1 ./broker
+	$(GO) mod tidy -diff
+	@[ -z "$$(git status --porcelain)" ] || { echo "the tree is not clean:"; git status --porcelain; exit 1; }
+
+fmt:
+	$(GO) run $(GOFUMPT) -w .
+
+interop: build        ## Kafka 4.4's classes, tools and other people's clients against this build
+	./interop/run
+
+bench:                ## Go benchmarks of the hot path
+	$(GO) test -run '^$$' -bench . -benchmem ./broker/batch ./broker/commitlog ./broker/partition ./broker/api
+
+release: clean        ## static amd64 and arm64 binaries, .deb packages, checksums
+	./release/build $(VERSION)
+
+clean:
+	rm -rf bin dist
