@@ -1,0 +1,89 @@
+package adminhttp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Reason says why a broker is not ready: which part, and what an operator can do about it.
+type Reason struct {
+	Part  string `json:"part"`
+	Cause string `json:"cause"`
+}
+
+// Options are what a Server is built from.
+type Options struct {
+	Listener net.Listener
+	Gatherer prometheus.Gatherer
+	// Ready returns why the broker does not serve; an empty result means ready. It must not block.
+	Ready  func() []Reason
+	Logger *slog.Logger
+}
+
+// Server answers /healthz, /readyz and /metrics.
+type Server struct {
+	http     *http.Server
+	listener net.Listener
+	log      *slog.Logger
+	done     chan struct{}
+}
+
+// New builds a server; Start makes it answer.
+func New(o Options) *Server {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
+	})
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		if reasons := o.Ready(); len(reasons) > 0 {
+			writeJSON(w, http.StatusServiceUnavailable, map[string]any{"status": "not ready", "reasons": reasons})
+			return
+		}
+		writeJSON(w, http.StatusOK, map[string]string{"status": "ready"})
+	})
+	mux.Handle("GET /metrics", promhttp.HandlerFor(o.Gatherer, promhttp.HandlerOpts{}))
+	return &Server{
+		// Timeouts bound a client that connects and says nothing; nothing served here takes longer.
+		http:     &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10},
+		listener: o.Listener,
+		log:      o.Logger,
+		done:     make(chan struct{}),
+	}
+}
+
+func writeJSON(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body) // the client is gone if this fails
+}
+
+// Start serves until Stop.
+func (s *Server) Start() {
+	go func() {
+		defer close(s.done)
+		if err := s.http.Serve(s.listener); err != nil && !errors.Is(err, http.ErrServerClosed) {
+			s.log.Error("admin listener stopped", "error", err)
+		}
+	}()
+}
+
+// Addr is the address the server listens on.
+func (s *Server) Addr() net.Addr { return s.listener.Addr() }
+
+// Stop ends the server, waiting for requests in flight until ctx is done.
+func (s *Server) Stop(ctx context.Context) error {
+	err := s.http.Shutdown(ctx)
+	if err != nil {
+		_ = s.http.Close()
+	}
+	<-s.done
+	return err
+}
