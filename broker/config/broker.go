@@ -1,0 +1,123 @@
+package config
+
+import (
+	"log/slog"
+	"time"
+)
+
+// SecurityProtocol is how a listener talks: PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL.
+type SecurityProtocol string
+
+// The security protocols.
+const (
+	Plaintext     SecurityProtocol = "PLAINTEXT"
+	SSL           SecurityProtocol = "SSL"
+	SASLPlaintext SecurityProtocol = "SASL_PLAINTEXT"
+	SASLSSL       SecurityProtocol = "SASL_SSL"
+)
+
+// Listener is one entry of listeners or advertised.listeners.
+type Listener struct {
+	Name     string // upper case
+	Protocol SecurityProtocol
+	Host     string // "" is every interface
+	Port     int    // 0 lets the system choose
+}
+
+// Voter is one entry of controller.quorum.voters.
+type Voter struct {
+	ID   int32
+	Host string
+	Port int
+}
+
+// Broker holds the broker properties that weir honours, typed. A Broker is immutable; [Broker.WithDynamic] makes a changed copy.
+// Each field names its property; see the tables for units and defaults.
+type Broker struct {
+	// Identity and roles.
+	NodeID                  int32    // node.id
+	Rack                    string   // broker.rack, "" if unset
+	BrokerRole              bool     // process.roles contains broker
+	ControllerRole          bool     // process.roles contains controller
+	ControllerListenerNames []string // controller.listener.names, upper case
+	QuorumVoters            []Voter  // controller.quorum.voters
+	QuorumBootstrapServers  []string // controller.quorum.bootstrap.servers
+
+	// Listeners. Listeners holds the broker's own, without controller listeners.
+	Listeners           []Listener // listeners
+	ControllerListeners []Listener // listeners whose name is in controller.listener.names
+	AdvertisedListeners []Listener // advertised.listeners; nil if unset: answer with the address the client came in on
+	InterBrokerListener string     // inter.broker.listener.name, or the one of security.inter.broker.protocol
+	AdminAddress        string     // weir.admin.address, "" serves none
+
+	// Network limits.
+	SocketRequestMaxBytes      int32          // socket.request.max.bytes
+	SocketSendBufferBytes      int32          // socket.send.buffer.bytes, -1 leaves the system's
+	SocketReceiveBufferBytes   int32          // socket.receive.buffer.bytes, -1 leaves the system's
+	SocketListenBacklog        int32          // socket.listen.backlog.size
+	ConnectionsMaxIdle         time.Duration  // connections.max.idle.ms, negative never closes
+	MaxConnections             int32          // max.connections
+	MaxConnectionsPerIP        int32          // max.connections.per.ip
+	MaxConnectionsPerIPFor     map[string]int // max.connections.per.ip.overrides
+	MaxConnectionCreationRate  int32          // max.connection.creation.rate, connections per second
+	QueuedMaxRequests          int32          // queued.max.requests
+	QueuedMaxRequestBytes      int64          // queued.max.request.bytes, -1 no limit
+	RequestTimeout             time.Duration  // request.timeout.ms
+	FetchMaxBytes              int32          // fetch.max.bytes
+	FetchSessionCacheSlots     int32          // max.incremental.fetch.session.cache.slots
+	MaxRequestPartitions       int32          // max.request.partition.size.limit
+	MaxDecompressedMessageSize int32          // max.decompressed.message.bytes
+
+	// Directories.
+	LogDirs                   []string      // log.dirs, or log.dir
+	MetadataLogDir            string        // metadata.log.dir, or the first log directory
+	RecoveryThreadsPerDir     int32         // num.recovery.threads.per.data.dir
+	LogDirFailureTimeout      time.Duration // log.dir.failure.timeout.ms
+	RetentionCheckInterval    time.Duration // log.retention.check.interval.ms
+	FlushSchedulerInterval    time.Duration // log.flush.scheduler.interval.ms
+	RecoveryPointInterval     time.Duration // log.flush.offset.checkpoint.interval.ms
+	LogStartOffsetInterval    time.Duration // log.flush.start.offset.checkpoint.interval.ms
+	HighWatermarkInterval     time.Duration // replica.high.watermark.checkpoint.interval.ms
+	InitialTaskDelay          time.Duration // log.initial.task.delay.ms
+	ProducerIDExpiration      time.Duration // producer.id.expiration.ms
+	ProducerIDExpirationCheck time.Duration // producer.id.expiration.check.interval.ms
+
+	// Topics.
+	NumPartitions            int32 // num.partitions
+	DefaultReplicationFactor int16 // default.replication.factor
+	AutoCreateTopics         bool  // auto.create.topics.enable
+	DeleteTopicEnable        bool  // delete.topic.enable
+	OffsetsTopicPartitions   int32 // offsets.topic.num.partitions
+	OffsetsTopicReplication  int16 // offsets.topic.replication.factor
+
+	// Replication and sessions.
+	ReplicaLagTimeMax         time.Duration // replica.lag.time.max.ms
+	BrokerSessionTimeout      time.Duration // broker.session.timeout.ms
+	BrokerHeartbeatInterval   time.Duration // broker.heartbeat.interval.ms
+	ControlledShutdown        bool          // controlled.shutdown.enable
+	InitialRegistrationWindow time.Duration // initial.broker.registration.timeout.ms
+
+	static         map[string]string // as set in file, environment and overrides
+	dynamicBroker  map[string]string
+	dynamicCluster map[string]string
+}
+
+// Warning is something in a configuration that does not stop the broker.
+type Warning struct {
+	Place string // file:line, the environment variable, or --override
+	Key   string
+	Text  string
+}
+
+// LogValue lets slog print a warning as place, key and text.
+func (w Warning) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("place", w.Place), slog.String("key", w.Key), slog.String("text", w.Text))
+}
+
+// Sources are where [Load] reads from, weakest first.
+type Sources struct {
+	Defaults  map[string]string // values of the command itself, below the file (weir dev)
+	Path      string            // the properties file, "" for none
+	Environ   []string          // as os.Environ; only WEIR_* is read
+	Overrides []string          // key=value, as --override gives them
+}
