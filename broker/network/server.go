@@ -1,0 +1,273 @@
+package network
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// Listener is a bound listener under its Kafka name (PLAINTEXT, EXTERNAL, …).
+type Listener struct {
+	Name string
+	net.Listener
+}
+
+// Options are what a Server is built from.
+type Options struct {
+	Handler   Handler
+	Listeners []Listener
+	Logger    *slog.Logger
+	Metrics   *Metrics
+	Pool      *Pool // nil: a pool of its own
+
+	// MaxFrameBytes is socket.request.max.bytes: a longer frame closes its connection. 0: 100 MiB.
+	MaxFrameBytes int32
+	// QueuedBytes caps the bytes of frames received and not yet served, over all connections
+	// (queued.max.request.bytes). Readers wait while it is spent. 0: no cap.
+	QueuedBytes int64
+	// MaxParked is how many replies of one connection may wait before it is no longer read. 0: 100.
+	MaxParked int
+	// MaxIdle is connections.max.idle.ms. It also bounds how long a peer may refuse to take a reply.
+	// 0: no limit.
+	MaxIdle time.Duration
+	// MaxConnections is max.connections: at the limit, new connections wait to be served. 0: no limit.
+	MaxConnections int
+	// MaxConnectionsPerIP is max.connections.per.ip: connections above it are closed at once. 0: no
+	// limit. MaxConnectionsPerIPOverrides holds other limits by address; there 0 means none allowed.
+	MaxConnectionsPerIP          int
+	MaxConnectionsPerIPOverrides map[netip.Addr]int
+	// SendBufferBytes and ReceiveBufferBytes are socket.send.buffer.bytes and
+	// socket.receive.buffer.bytes. 0 or -1: the operating system's default.
+	SendBufferBytes, ReceiveBufferBytes int
+}
+
+// Server accepts connections and runs the handler on their frames.
+type Server struct {
+	o        Options
+	budget   budget
+	ids      connIDs
+	wg       sync.WaitGroup // accept loops, readers, writers
+	draining chan struct{}  // closed when Stop begins
+	force    chan struct{}  // closed when Stop gives up waiting
+
+	mu struct {
+		sync.Mutex
+		conns    map[*Conn]struct{}
+		perIP    map[netip.Addr]int
+		slot     chan struct{} // closed and replaced when a connection ends
+		started  bool
+		stopping bool
+	}
+}
+
+// NewServer builds a server; Start makes it accept. The listeners belong to the server from here on.
+func NewServer(o Options) *Server {
+	if o.MaxFrameBytes <= 0 {
+		o.MaxFrameBytes = 100 << 20
+	}
+	if o.MaxParked <= 0 {
+		o.MaxParked = 100
+	}
+	if o.Pool == nil {
+		o.Pool = &Pool{}
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Metrics == nil {
+		o.Metrics = NewMetrics(nil)
+	}
+	s := &Server{o: o, draining: make(chan struct{}), force: make(chan struct{})}
+	s.budget.limit = o.QueuedBytes
+	s.mu.conns = make(map[*Conn]struct{})
+	s.mu.perIP = make(map[netip.Addr]int)
+	s.mu.slot = make(chan struct{})
+	o.Metrics.attach(s)
+	return s
+}
+
+// Pool is the pool frames come from and replies should come from.
+func (s *Server) Pool() *Pool { return s.o.Pool }
+
+// Connections is the number of open connections.
+func (s *Server) Connections() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.mu.conns)
+}
+
+// Start begins to accept on every listener.
+func (s *Server) Start() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.mu.started || s.mu.stopping {
+		return
+	}
+	s.mu.started = true
+	for _, l := range s.o.Listeners {
+		s.wg.Add(1)
+		go s.acceptLoop(l)
+	}
+}
+
+// Stop stops accepting and reading, lets what was received be answered, and closes everything. When
+// ctx ends first, what is left is cut off and the error of ctx returned.
+func (s *Server) Stop(ctx context.Context) error {
+	s.mu.Lock()
+	if s.mu.stopping {
+		s.mu.Unlock()
+		s.wg.Wait()
+		return nil
+	}
+	s.mu.stopping = true
+	close(s.draining)
+	for c := range s.mu.conns {
+		_ = c.nc.SetReadDeadline(time.Unix(1, 0)) // wakes readers; none reads further frames
+	}
+	s.mu.Unlock()
+	for _, l := range s.o.Listeners {
+		_ = l.Close()
+	}
+
+	done := make(chan struct{})
+	go func() {
+		s.wg.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+	}
+	close(s.force)
+	s.mu.Lock()
+	for c := range s.mu.conns {
+		_ = c.nc.Close()
+	}
+	s.mu.Unlock()
+	<-done
+	return ctx.Err()
+}
+
+func (s *Server) acceptLoop(l Listener) {
+	defer s.wg.Done()
+	const maxPause = time.Second
+	pause := 5 * time.Millisecond
+	for {
+		nc, err := l.Accept()
+		if err != nil {
+			if s.stopped() || errors.Is(err, net.ErrClosed) {
+				return
+			}
+			// Out of descriptors or the like: the connections that exist go on.
+			s.o.Logger.Warn("accept failed", slog.String("listener", l.Name), slog.Any("error", err))
+			select {
+			case <-time.After(pause):
+			case <-s.draining:
+				return
+			}
+			pause = min(2*pause, maxPause)
+			continue
+		}
+		pause = 5 * time.Millisecond
+		if !s.admit(l.Name, nc) {
+			_ = nc.Close()
+		}
+	}
+}
+
+func (s *Server) stopped() bool {
+	select {
+	case <-s.draining:
+		return true
+	default:
+		return false
+	}
+}
+
+// admit starts serving nc when the limits allow it. At max.connections it waits for a place.
+func (s *Server) admit(listener string, nc net.Conn) bool {
+	ip := remoteIP(nc)
+	s.mu.Lock()
+	for s.o.MaxConnections > 0 && len(s.mu.conns) >= s.o.MaxConnections && !s.mu.stopping {
+		slot := s.mu.slot
+		s.mu.Unlock()
+		select {
+		case <-slot:
+		case <-s.draining:
+			return false
+		}
+		s.mu.Lock()
+	}
+	defer s.mu.Unlock()
+	if s.mu.stopping {
+		return false
+	}
+	limit, overridden := s.o.MaxConnectionsPerIPOverrides[ip]
+	if !overridden {
+		limit = s.o.MaxConnectionsPerIP
+	}
+	if (limit > 0 || overridden) && s.mu.perIP[ip] >= limit {
+		s.o.Metrics.rejected.Add(1)
+		s.o.Logger.Info("connection refused: max.connections.per.ip", slog.String("listener", listener), slog.String("remote", ip.String()), slog.Int("limit", limit))
+		return false
+	}
+	s.setSocketOptions(nc)
+	now := time.Now()
+	c := &Conn{id: s.ids.next(), listener: listener, nc: nc, server: s, opened: now, lastRead: now, room: make(chan struct{}, 1)}
+	s.mu.perIP[ip]++
+	s.mu.conns[c] = struct{}{}
+	s.o.Metrics.accepted.Add(1)
+	s.wg.Add(1)
+	go func() {
+		defer s.wg.Done()
+		c.readLoop()
+	}()
+	return true
+}
+
+func (s *Server) setSocketOptions(nc net.Conn) {
+	tcp, ok := nc.(*net.TCPConn)
+	if !ok {
+		return
+	}
+	if s.o.SendBufferBytes > 0 {
+		_ = tcp.SetWriteBuffer(s.o.SendBufferBytes)
+	}
+	if s.o.ReceiveBufferBytes > 0 {
+		_ = tcp.SetReadBuffer(s.o.ReceiveBufferBytes)
+	}
+}
+
+func remoteIP(nc net.Conn) netip.Addr {
+	if tcp, ok := nc.RemoteAddr().(*net.TCPAddr); ok {
+		return tcp.AddrPort().Addr().Unmap()
+	}
+	return netip.Addr{}
+}
+
+// closed forgets c and says why it ended.
+func (s *Server) closed(c *Conn, err error) {
+	ip := remoteIP(c.nc)
+	s.mu.Lock()
+	delete(s.mu.conns, c)
+	if s.mu.perIP[ip]--; s.mu.perIP[ip] <= 0 {
+		delete(s.mu.perIP, ip)
+	}
+	close(s.mu.slot)
+	s.mu.slot = make(chan struct{})
+	s.mu.Unlock()
+	switch {
+	case err == nil, errors.Is(err, io.EOF), errors.Is(err, errDraining), errors.Is(err, net.ErrClosed):
+	case errors.Is(err, ErrFrameLength):
+		s.o.Metrics.badFrames.Add(1)
+		s.o.Logger.Warn("connection closed", slog.Any("conn", c), slog.Any("error", err))
+	default:
+		s.o.Logger.Debug("connection closed", slog.Any("conn", c), slog.Any("error", err))
+	}
+}
