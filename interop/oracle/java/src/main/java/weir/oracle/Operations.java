@@ -1,0 +1,54 @@
+package weir.oracle;
+
+import java.nio.file.Path;
+
+/** The operations by number; the Go driver holds the same list. */
+final class Operations implements AutoCloseable {
+    static final byte PING = 0;
+    static final byte VALIDATE = 1;
+    static final byte PRODUCER = 2;
+    static final byte OPEN_LOG = 3;
+    static final byte CONFIGS = 4;
+    static final byte CHECK_CONFIG = 5;
+    static final byte TOOL = 6;
+    static final byte BROKER_START = 7;
+    static final byte BROKER_STOP = 8;
+
+    private final Validation validation;
+    private final Producers producers;
+    private final Logs logs;
+    private final Tools tools;
+    private final Brokers brokers;
+
+    Operations(Path work) throws Exception {
+        validation = new Validation(work.resolve("validation"));
+        producers = new Producers(work.resolve("producers"));
+        logs = new Logs();
+        tools = new Tools();
+        brokers = new Brokers();
+    }
+
+    static boolean isQuick(byte op) {
+        return op == VALIDATE || op == PRODUCER;
+    }
+
+    byte[] run(byte op, byte[] payload) throws Exception {
+        return switch (op) {
+            case PING -> payload;
+            case VALIDATE -> validation.run(new In(payload));
+            case PRODUCER -> producers.run(new In(payload));
+            case OPEN_LOG -> logs.open(payload);
+            case CONFIGS -> Configs.tables();
+            case CHECK_CONFIG -> Configs.check(payload);
+            case TOOL -> tools.run(new In(payload));
+            case BROKER_START -> brokers.start(payload);
+            case BROKER_STOP -> brokers.stop(payload);
+            default -> throw new IllegalArgumentException("unknown operation " + op);
+        };
+    }
+
+    @Override
+    public void close() {
+        brokers.close();
+    }
+}
