@@ -222,7 +222,10 @@ func TestOpenLogTruncatesTornTail(t *testing.T) {
 	if r.Opened.LogEndOffset != 3 || r.Opened.LogStartOffset != 0 || len(r.Opened.Producers) != 1 || r.Opened.Producers[0].ID != 5 {
 		t.Fatalf("%+v", r.Opened)
 	}
-	d, err := shared.DumpLogs(context.Background(), dir, "--print-data-log")
+	// Not the index: a log that was just recovered keeps it preallocated, and the tool takes an empty one's zeros for an entry.
+	d, err := shared.DumpFiles(context.Background(), []string{
+		filepath.Join(dir, "00000000000000000000.log"), filepath.Join(dir, "00000000000000000003.snapshot"),
+	}, "--print-data-log")
 	if err != nil || len(d.Mismatches) != 0 || !strings.Contains(d.Stdout, "payload: c") {
 		t.Fatal(err, d)
 	}
