@@ -1,0 +1,185 @@
+package batch
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+	"sync"
+
+	"github.com/klauspost/compress/snappy"
+)
+
+// The framing of Java's SnappyOutputStream (xerial): a 16 byte header, then blocks of a big endian int32 length and a
+// raw snappy block. Other clients send one raw block without any framing.
+const (
+	xerialMagic     = "\x82SNAPPY\x00"
+	xerialHeaderLen = 16
+	xerialVersion   = 1
+	xerialBlock     = 32 << 10 // the block size Java writes
+	// snappyPiece: Kafka reads this much at once, across blocks, so a fault in a block also loses the end of the
+	// block before it.
+	snappyPiece = 2 << 10
+	// snappyMaxRatio: a snappy element of 3 bytes makes 64 at most.
+	snappyMaxRatio = 22
+)
+
+type snappyStream struct {
+	packed  []byte
+	buf     [2][]byte
+	cur     int
+	held    []byte // the end of the last block, handed out with the next one
+	given   int64
+	done    bool
+	lastErr error
+}
+
+var snappyStreams = sync.Pool{New: func() any { return new(snappyStream) }}
+
+func openSnappy(packed []byte) (stream, error) {
+	s := snappyStreams.Get().(*snappyStream)
+	s.held, s.given, s.done, s.lastErr = nil, 0, false, nil
+	if len(packed) == 0 {
+		s.release()
+		return nil, undecodable("snappy: no data")
+	}
+	framed, err := xerialHeader(packed)
+	if err == nil && !framed {
+		s.done = true
+		s.held, err = s.block(packed, 0)
+	}
+	if err != nil {
+		s.release()
+		return nil, err
+	}
+	if framed {
+		s.packed = packed[xerialHeaderLen:]
+	}
+	return s, nil
+}
+
+// xerialHeader reports whether b begins with the header of the framing.
+func xerialHeader(b []byte) (bool, error) {
+	if len(b) < xerialHeaderLen || !bytes.HasPrefix(b, []byte(xerialMagic)) {
+		return false, nil
+	}
+	if v := int32(binary.BigEndian.Uint32(b[8:])); v < xerialVersion {
+		return false, undecodable("snappy: framing version %d", v)
+	}
+	return true, nil
+}
+
+// block unpacks one raw block behind the first keep bytes of the buffer not in use, and returns keep and all.
+func (s *snappyStream) block(src []byte, keep int) ([]byte, error) {
+	n, w := binary.Uvarint(src)
+	if w <= 0 || n > uint64(len(src))*snappyMaxRatio {
+		return nil, undecodable("snappy: block of %d bytes claims to hold %d", len(src), n)
+	}
+	next := 1 - s.cur
+	if cap(s.buf[next]) < keep+int(n) {
+		grown := make([]byte, keep, max(keep+int(n), snappyPiece+xerialBlock))
+		s.buf[next] = grown
+	}
+	buf := s.buf[next][:keep+int(n)]
+	copy(buf, s.held)
+	if _, err := snappy.DecodeStrict(buf[keep:len(buf):len(buf)], src); err != nil {
+		return nil, undecodable("snappy: %v", err)
+	}
+	s.cur = next
+	return buf, nil
+}
+
+func (s *snappyStream) next() ([]byte, error) {
+	for {
+		if s.lastErr != nil {
+			return nil, s.lastErr
+		}
+		if s.done {
+			s.lastErr = io.EOF
+			if len(s.held) > 0 {
+				return s.held, nil
+			}
+			continue
+		}
+		src, err := s.nextBlock()
+		if err != nil {
+			s.lastErr = err
+			continue
+		}
+		if src == nil {
+			s.done = true
+			continue
+		}
+		buf, err := s.block(src, len(s.held))
+		if err != nil {
+			s.lastErr = err
+			continue
+		}
+		end := s.given + int64(len(buf))
+		ready := int(end&^(snappyPiece-1) - s.given)
+		s.held = buf[ready:]
+		s.given += int64(ready)
+		if ready > 0 {
+			return buf[:ready], nil
+		}
+	}
+}
+
+// nextBlock cuts the next block off; nil at the end. Less than a length at the end is ignored.
+func (s *snappyStream) nextBlock() ([]byte, error) {
+	for len(s.packed) >= 4 {
+		n := int32(binary.BigEndian.Uint32(s.packed))
+		if bytes.HasPrefix(s.packed, []byte(xerialMagic[:4])) {
+			// Streams may follow one another.
+			if len(s.packed) < xerialHeaderLen {
+				return nil, undecodable("snappy: framing header is cut short")
+			}
+			framed, err := xerialHeader(s.packed)
+			if err != nil {
+				return nil, err
+			}
+			if !framed {
+				return nil, nil
+			}
+			s.packed = s.packed[xerialHeaderLen:]
+			continue
+		}
+		if n < 0 || int(n) > len(s.packed)-4 {
+			return nil, undecodable("snappy: block of %d bytes, have %d", n, len(s.packed)-4)
+		}
+		src := s.packed[4 : 4+n]
+		s.packed = s.packed[4+n:]
+		return src, nil
+	}
+	return nil, nil
+}
+
+func (s *snappyStream) release() {
+	s.packed, s.held = nil, nil
+	for i := range s.buf {
+		if cap(s.buf[i]) > maxPooledScratch {
+			s.buf[i] = nil
+		}
+	}
+	snappyStreams.Put(s)
+}
+
+// appendXerialHeader begins a stream in Java's framing.
+func appendXerialHeader(dst []byte) []byte {
+	dst = append(dst, xerialMagic...)
+	dst = binary.BigEndian.AppendUint32(dst, xerialVersion)
+	return binary.BigEndian.AppendUint32(dst, xerialVersion)
+}
+
+// appendSnappyBlock packs one block and puts its length before it.
+func appendSnappyBlock(dst, block []byte) []byte {
+	at := len(dst)
+	need := at + 4 + snappy.MaxEncodedLen(len(block))
+	if cap(dst) < need {
+		dst = append(make([]byte, 0, max(need, 2*cap(dst))), dst...)
+	}
+	packed := snappy.Encode(dst[at+4:need:need], block)
+	dst = dst[:at+4+len(packed)]
+	binary.BigEndian.PutUint32(dst[at:], uint32(len(packed)))
+	return dst
+}
+
