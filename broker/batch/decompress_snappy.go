@@ -182,4 +182,3 @@ func appendSnappyBlock(dst, block []byte) []byte {
 	binary.BigEndian.PutUint32(dst[at:], uint32(len(packed)))
 	return dst
 }
-

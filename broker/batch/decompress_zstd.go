@@ -251,4 +251,3 @@ func (s *zstdStream) release() {
 	s.in.Reset(nil)
 	zstdStreams.Put(s)
 }
-
