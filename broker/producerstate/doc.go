@@ -9,11 +9,11 @@
 // (Kafka's .snapshot files) only save replay time; a missing or damaged one
 // costs reading more of the log.
 //
-//	 batch ──Check──▶ accept / duplicate(offsets) / error      append lock held
-//	   │ appended
-//	   └───Apply──▶ epoch, sequence, last 5 batches, timestamp
-//	                 transactional data: ongoing[first offset]
-//	                 marker: ongoing ─▶ unreplicated ─(marker < HW)─▶ decided
+//	batch ──Check──▶ accept / duplicate(offsets) / error      append lock held
+//	  │ appended
+//	  └───Apply──▶ epoch, sequence, last 5 batches, timestamp
+//	                transactional data: ongoing[first offset]
+//	                marker: ongoing ─▶ unreplicated ─(marker < HW)─▶ decided
 //
 // broker/partition is the only caller. It serialises all calls under the
 // partition's append lock: a State has no lock of its own.
