@@ -29,7 +29,7 @@ var allowed = map[string][]string{
 	"api":           {"network", "partition", "controller", "metadata", "config", "batch"},
 	"adminhttp":     {"partition", "metadata", "config"},
 	"controller":    {"metadata", "config"},
-	"partition":     {"commitlog", "producerstate", "metadata", "config", "batch", "policy"},
+	"partition":     {"commitlog", "producerstate", "metadata", "config", "batch", "policy", "vfs"},
 	"commitlog":     {"batch", "vfs", "policy"},
 	"producerstate": {"batch", "vfs", "policy"},
 	"quorum":        {"metadata"},
