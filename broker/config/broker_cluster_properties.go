@@ -11,11 +11,11 @@ var clusterProperties = []Property{
 		Doc: "",
 	},
 	{
-		Name: "broker.id", Type: Int, Default: "-1", Importance: High, Inert: true,
+		Name: "broker.id", Type: Int, Default: "-1", Importance: High,
 		Doc: "",
 	},
 	{
-		Name: "broker.rack", Type: String, Null: true, Importance: Medium, Inert: true,
+		Name: "broker.rack", Type: String, Null: true, Importance: Medium,
 		Doc: "",
 	},
 	{
@@ -23,7 +23,7 @@ var clusterProperties = []Property{
 		Doc: "",
 	},
 	{
-		Name: "config.providers", Type: List, Rule: listOf(), Update: ClusterWide, Inert: true,
+		Name: "config.providers", Type: List, Rule: listOf(), Update: ClusterWide,
 		Doc: "",
 	},
 	{
@@ -31,7 +31,7 @@ var clusterProperties = []Property{
 		Doc: "",
 	},
 	{
-		Name: "controller.listener.names", Type: List, Null: true, Rule: listOf(), Importance: High, Inert: true,
+		Name: "controller.listener.names", Type: List, Null: true, Rule: listOf(), Importance: High,
 		Doc: "",
 	},
 	{
@@ -51,7 +51,7 @@ var clusterProperties = []Property{
 		Doc: "",
 	},
 	{
-		Name: "controller.quorum.bootstrap.servers", Type: List, Importance: High, Inert: true,
+		Name: "controller.quorum.bootstrap.servers", Type: List, Importance: High,
 		Doc: "",
 	},
 	{
@@ -83,7 +83,7 @@ var clusterProperties = []Property{
 		Doc: "",
 	},
 	{
-		Name: "controller.quorum.voters", Type: List, Importance: High, Inert: true,
+		Name: "controller.quorum.voters", Type: List, Importance: High,
 		Doc: "",
 	},
 	{
@@ -111,7 +111,7 @@ var clusterProperties = []Property{
 		Doc: "",
 	},
 	{
-		Name: "metadata.log.dir", Type: String, Null: true, Importance: High, Inert: true,
+		Name: "metadata.log.dir", Type: String, Null: true, Importance: High,
 		Doc: "",
 	},
 	{
@@ -143,7 +143,7 @@ var clusterProperties = []Property{
 		Doc: "",
 	},
 	{
-		Name: "node.id", Type: Int, Null: true, Rule: atLeast(0), Importance: High, Inert: true,
+		Name: "node.id", Type: Int, Null: true, Rule: atLeast(0), Importance: High,
 		Doc: "",
 	},
 	{
@@ -151,7 +151,7 @@ var clusterProperties = []Property{
 		Doc: "",
 	},
 	{
-		Name: "process.roles", Type: List, Null: true, Rule: nonEmptyListOf("broker", "controller"), Importance: High, Inert: true,
+		Name: "process.roles", Type: List, Null: true, Rule: nonEmptyListOf("broker", "controller"), Importance: High,
 		Doc: "",
 	},
 	{
@@ -175,11 +175,11 @@ var clusterProperties = []Property{
 		Doc: "",
 	},
 	{
-		Name: "replica.high.watermark.checkpoint.interval.ms", Type: Long, Default: "5000", Importance: High, Inert: true,
+		Name: "replica.high.watermark.checkpoint.interval.ms", Type: Long, Default: "5000", Importance: High,
 		Doc: "",
 	},
 	{
-		Name: "replica.lag.time.max.ms", Type: Long, Default: "30000", Importance: High, Inert: true,
+		Name: "replica.lag.time.max.ms", Type: Long, Default: "30000", Importance: High,
 		Doc: "",
 	},
 	{

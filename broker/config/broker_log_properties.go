@@ -7,23 +7,23 @@ var logProperties = []Property{
 		Doc: "",
 	},
 	{
-		Name: "auto.create.topics.enable", Type: Boolean, Default: "true", Importance: High, Inert: true,
+		Name: "auto.create.topics.enable", Type: Boolean, Default: "true", Importance: High,
 		Doc: "",
 	},
 	{
-		Name: "compression.gzip.level", Type: Int, Default: "-1", Rule: betweenOr(1, 9, -1), Importance: Medium, Update: ClusterWide, Inert: true,
+		Name: "compression.gzip.level", Type: Int, Default: "-1", Rule: betweenOr(1, 9, -1), Importance: Medium, Update: ClusterWide,
 		Doc: "",
 	},
 	{
-		Name: "compression.lz4.level", Type: Int, Default: "9", Rule: between(1, 17), Importance: Medium, Update: ClusterWide, Inert: true,
+		Name: "compression.lz4.level", Type: Int, Default: "9", Rule: between(1, 17), Importance: Medium, Update: ClusterWide,
 		Doc: "",
 	},
 	{
-		Name: "compression.type", Type: String, Default: "producer", Rule: oneOf("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer"), Importance: High, Update: ClusterWide, Inert: true,
+		Name: "compression.type", Type: String, Default: "producer", Rule: oneOf("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer"), Importance: High, Update: ClusterWide,
 		Doc: "",
 	},
 	{
-		Name: "compression.zstd.level", Type: Int, Default: "3", Rule: between(-131072, 22), Importance: Medium, Update: ClusterWide, Inert: true,
+		Name: "compression.zstd.level", Type: Int, Default: "3", Rule: between(-131072, 22), Importance: Medium, Update: ClusterWide,
 		Doc: "",
 	},
 	{
@@ -35,11 +35,11 @@ var logProperties = []Property{
 		Doc: "",
 	},
 	{
-		Name: "default.replication.factor", Type: Int, Default: "1", Importance: Medium, Inert: true,
+		Name: "default.replication.factor", Type: Int, Default: "1", Importance: Medium,
 		Doc: "",
 	},
 	{
-		Name: "delete.topic.enable", Type: Boolean, Default: "true", Importance: High, Inert: true,
+		Name: "delete.topic.enable", Type: Boolean, Default: "true", Importance: High,
 		Doc: "",
 	},
 	{
@@ -51,7 +51,7 @@ var logProperties = []Property{
 		Doc: "",
 	},
 	{
-		Name: "log.cleaner.delete.retention.ms", Type: Long, Default: "86400000", Rule: atLeast(0), Importance: Medium, Update: ClusterWide, Inert: true,
+		Name: "log.cleaner.delete.retention.ms", Type: Long, Default: "86400000", Rule: atLeast(0), Importance: Medium, Update: ClusterWide,
 		Doc: "",
 	},
 	{
@@ -71,15 +71,15 @@ var logProperties = []Property{
 		Doc: "",
 	},
 	{
-		Name: "log.cleaner.max.compaction.lag.ms", Type: Long, Default: "9223372036854775807", Rule: atLeast(1), Importance: Medium, Update: ClusterWide, Inert: true,
+		Name: "log.cleaner.max.compaction.lag.ms", Type: Long, Default: "9223372036854775807", Rule: atLeast(1), Importance: Medium, Update: ClusterWide,
 		Doc: "",
 	},
 	{
-		Name: "log.cleaner.min.cleanable.ratio", Type: Double, Default: "0.5", Rule: between(0, 1), Importance: Medium, Update: ClusterWide, Inert: true,
+		Name: "log.cleaner.min.cleanable.ratio", Type: Double, Default: "0.5", Rule: between(0, 1), Importance: Medium, Update: ClusterWide,
 		Doc: "",
 	},
 	{
-		Name: "log.cleaner.min.compaction.lag.ms", Type: Long, Default: "0", Rule: atLeast(0), Importance: Medium, Update: ClusterWide, Inert: true,
+		Name: "log.cleaner.min.compaction.lag.ms", Type: Long, Default: "0", Rule: atLeast(0), Importance: Medium, Update: ClusterWide,
 		Doc: "",
 	},
 	{
@@ -87,11 +87,11 @@ var logProperties = []Property{
 		Doc: "",
 	},
 	{
-		Name: "log.cleanup.policy", Type: List, Default: "delete", Rule: listOf("compact", "delete"), Importance: Medium, Update: ClusterWide, Inert: true,
+		Name: "log.cleanup.policy", Type: List, Default: "delete", Rule: listOf("compact", "delete"), Importance: Medium, Update: ClusterWide,
 		Doc: "",
 	},
 	{
-		Name: "log.dir", Type: List, Default: "/tmp/kafka-logs", Rule: nonEmptyListOf(), Importance: High, Inert: true,
+		Name: "log.dir", Type: List, Default: "/tmp/kafka-logs", Rule: nonEmptyListOf(), Importance: High,
 		Doc: "",
 	},
 	{
@@ -99,119 +99,119 @@ var logProperties = []Property{
 		Doc: "",
 	},
 	{
-		Name: "log.dirs", Type: List, Null: true, Rule: nonEmptyListOf(), Importance: High, Inert: true,
+		Name: "log.dirs", Type: List, Null: true, Rule: nonEmptyListOf(), Importance: High,
 		Doc: "",
 	},
 	{
-		Name: "log.flush.interval.messages", Type: Long, Default: "9223372036854775807", Rule: atLeast(1), Importance: High, Update: ClusterWide, Inert: true,
+		Name: "log.flush.interval.messages", Type: Long, Default: "9223372036854775807", Rule: atLeast(1), Importance: High, Update: ClusterWide,
 		Doc: "",
 	},
 	{
-		Name: "log.flush.interval.ms", Type: Long, Null: true, Importance: High, Update: ClusterWide, Inert: true,
+		Name: "log.flush.interval.ms", Type: Long, Null: true, Importance: High, Update: ClusterWide,
 		Doc: "",
 	},
 	{
-		Name: "log.flush.offset.checkpoint.interval.ms", Type: Int, Default: "60000", Rule: atLeast(0), Importance: High, Inert: true,
+		Name: "log.flush.offset.checkpoint.interval.ms", Type: Int, Default: "60000", Rule: atLeast(0), Importance: High,
 		Doc: "",
 	},
 	{
-		Name: "log.flush.scheduler.interval.ms", Type: Long, Default: "9223372036854775807", Importance: High, Inert: true,
+		Name: "log.flush.scheduler.interval.ms", Type: Long, Default: "9223372036854775807", Importance: High,
 		Doc: "",
 	},
 	{
-		Name: "log.flush.start.offset.checkpoint.interval.ms", Type: Int, Default: "60000", Rule: atLeast(0), Importance: High, Inert: true,
+		Name: "log.flush.start.offset.checkpoint.interval.ms", Type: Int, Default: "60000", Rule: atLeast(0), Importance: High,
 		Doc: "",
 	},
 	{
-		Name: "log.index.interval.bytes", Type: Int, Default: "4096", Rule: atLeast(0), Importance: Medium, Update: ClusterWide, Inert: true,
+		Name: "log.index.interval.bytes", Type: Int, Default: "4096", Rule: atLeast(0), Importance: Medium, Update: ClusterWide,
 		Doc: "",
 	},
 	{
-		Name: "log.index.size.max.bytes", Type: Int, Default: "10485760", Rule: atLeast(4), Importance: Medium, Update: ClusterWide, Inert: true,
+		Name: "log.index.size.max.bytes", Type: Int, Default: "10485760", Rule: atLeast(4), Importance: Medium, Update: ClusterWide,
 		Doc: "",
 	},
 	{
-		Name: "log.initial.task.delay.ms", Type: Long, Default: "30000", Rule: atLeast(0), Internal: true, Inert: true,
+		Name: "log.initial.task.delay.ms", Type: Long, Default: "30000", Rule: atLeast(0), Internal: true,
 		Doc: "",
 	},
 	{
-		Name: "log.message.timestamp.after.max.ms", Type: Long, Default: "3600000", Rule: atLeast(0), Importance: Medium, Update: ClusterWide, Inert: true,
+		Name: "log.message.timestamp.after.max.ms", Type: Long, Default: "3600000", Rule: atLeast(0), Importance: Medium, Update: ClusterWide,
 		Doc: "",
 	},
 	{
-		Name: "log.message.timestamp.before.max.ms", Type: Long, Default: "9223372036854775807", Rule: atLeast(0), Importance: Medium, Update: ClusterWide, Inert: true,
+		Name: "log.message.timestamp.before.max.ms", Type: Long, Default: "9223372036854775807", Rule: atLeast(0), Importance: Medium, Update: ClusterWide,
 		Doc: "",
 	},
 	{
-		Name: "log.message.timestamp.type", Type: String, Default: "CreateTime", Rule: oneOf("CreateTime", "LogAppendTime"), Importance: Medium, Update: ClusterWide, Inert: true,
+		Name: "log.message.timestamp.type", Type: String, Default: "CreateTime", Rule: oneOf("CreateTime", "LogAppendTime"), Importance: Medium, Update: ClusterWide,
 		Doc: "",
 	},
 	{
-		Name: "log.preallocate", Type: Boolean, Default: "false", Importance: Medium, Update: ClusterWide, Inert: true,
+		Name: "log.preallocate", Type: Boolean, Default: "false", Importance: Medium, Update: ClusterWide,
 		Doc: "",
 	},
 	{
-		Name: "log.retention.bytes", Type: Long, Default: "-1", Importance: High, Update: ClusterWide, Inert: true,
+		Name: "log.retention.bytes", Type: Long, Default: "-1", Importance: High, Update: ClusterWide,
 		Doc: "",
 	},
 	{
-		Name: "log.retention.check.interval.ms", Type: Long, Default: "300000", Rule: atLeast(1), Importance: Medium, Inert: true,
+		Name: "log.retention.check.interval.ms", Type: Long, Default: "300000", Rule: atLeast(1), Importance: Medium,
 		Doc: "",
 	},
 	{
-		Name: "log.retention.hours", Type: Int, Default: "168", Importance: High, Inert: true,
+		Name: "log.retention.hours", Type: Int, Default: "168", Importance: High,
 		Doc: "",
 	},
 	{
-		Name: "log.retention.minutes", Type: Int, Null: true, Importance: High, Inert: true,
+		Name: "log.retention.minutes", Type: Int, Null: true, Importance: High,
 		Doc: "",
 	},
 	{
-		Name: "log.retention.ms", Type: Long, Null: true, Importance: High, Update: ClusterWide, Inert: true,
+		Name: "log.retention.ms", Type: Long, Null: true, Importance: High, Update: ClusterWide,
 		Doc: "",
 	},
 	{
-		Name: "log.roll.hours", Type: Int, Default: "168", Rule: atLeast(1), Importance: High, Inert: true,
+		Name: "log.roll.hours", Type: Int, Default: "168", Rule: atLeast(1), Importance: High,
 		Doc: "",
 	},
 	{
-		Name: "log.roll.jitter.hours", Type: Int, Default: "0", Rule: atLeast(0), Importance: High, Inert: true,
+		Name: "log.roll.jitter.hours", Type: Int, Default: "0", Rule: atLeast(0), Importance: High,
 		Doc: "",
 	},
 	{
-		Name: "log.roll.jitter.ms", Type: Long, Null: true, Importance: High, Update: ClusterWide, Inert: true,
+		Name: "log.roll.jitter.ms", Type: Long, Null: true, Importance: High, Update: ClusterWide,
 		Doc: "",
 	},
 	{
-		Name: "log.roll.ms", Type: Long, Null: true, Importance: High, Update: ClusterWide, Inert: true,
+		Name: "log.roll.ms", Type: Long, Null: true, Importance: High, Update: ClusterWide,
 		Doc: "",
 	},
 	{
-		Name: "log.segment.bytes", Type: Int, Default: "1073741824", Rule: atLeast(1048576), Importance: High, Update: ClusterWide, Inert: true,
+		Name: "log.segment.bytes", Type: Int, Default: "1073741824", Rule: atLeast(1048576), Importance: High, Update: ClusterWide,
 		Doc: "",
 	},
 	{
-		Name: "log.segment.delete.delay.ms", Type: Long, Default: "60000", Rule: atLeast(0), Importance: High, Update: ClusterWide, Inert: true,
+		Name: "log.segment.delete.delay.ms", Type: Long, Default: "60000", Rule: atLeast(0), Importance: High, Update: ClusterWide,
 		Doc: "",
 	},
 	{
-		Name: "max.decompressed.message.bytes", Type: Int, Default: "2147483639", Rule: between(1, 2147483639), Importance: Medium, Update: ClusterWide, Inert: true,
+		Name: "max.decompressed.message.bytes", Type: Int, Default: "2147483639", Rule: between(1, 2147483639), Importance: Medium, Update: ClusterWide,
 		Doc: "",
 	},
 	{
-		Name: "message.max.bytes", Type: Int, Default: "1048588", Rule: atLeast(0), Importance: High, Update: ClusterWide, Inert: true,
+		Name: "message.max.bytes", Type: Int, Default: "1048588", Rule: atLeast(0), Importance: High, Update: ClusterWide,
 		Doc: "",
 	},
 	{
-		Name: "min.insync.replicas", Type: Int, Default: "1", Rule: atLeast(1), Importance: High, Update: ClusterWide, Inert: true,
+		Name: "min.insync.replicas", Type: Int, Default: "1", Rule: atLeast(1), Importance: High, Update: ClusterWide,
 		Doc: "",
 	},
 	{
-		Name: "num.partitions", Type: Int, Default: "1", Rule: atLeast(1), Importance: Medium, Inert: true,
+		Name: "num.partitions", Type: Int, Default: "1", Rule: atLeast(1), Importance: Medium,
 		Doc: "",
 	},
 	{
-		Name: "num.recovery.threads.per.data.dir", Type: Int, Default: "2", Rule: atLeast(1), Importance: High, Update: ClusterWide, Inert: true,
+		Name: "num.recovery.threads.per.data.dir", Type: Int, Default: "2", Rule: atLeast(1), Importance: High, Update: ClusterWide,
 		Doc: "",
 	},
 	{
@@ -219,15 +219,15 @@ var logProperties = []Property{
 		Doc: "",
 	},
 	{
-		Name: "producer.id.expiration.check.interval.ms", Type: Int, Default: "600000", Rule: atLeast(1), Internal: true, Inert: true,
+		Name: "producer.id.expiration.check.interval.ms", Type: Int, Default: "600000", Rule: atLeast(1), Internal: true,
 		Doc: "",
 	},
 	{
-		Name: "producer.id.expiration.ms", Type: Int, Default: "86400000", Rule: atLeast(1), Update: ClusterWide, Inert: true,
+		Name: "producer.id.expiration.ms", Type: Int, Default: "86400000", Rule: atLeast(1), Update: ClusterWide,
 		Doc: "",
 	},
 	{
-		Name: "unclean.leader.election.enable", Type: Boolean, Default: "false", Importance: High, Update: ClusterWide, Inert: true,
+		Name: "unclean.leader.election.enable", Type: Boolean, Default: "false", Importance: High, Update: ClusterWide,
 		Doc: "",
 	},
 	{

@@ -3,7 +3,7 @@ package config
 // networkProperties are the broker properties of listeners, connections, threads and request limits, by name.
 var networkProperties = []Property{
 	{
-		Name: "advertised.listeners", Type: List, Null: true, Rule: nonEmptyListOf(), Importance: High, Inert: true,
+		Name: "advertised.listeners", Type: List, Null: true, Rule: nonEmptyListOf(), Importance: High,
 		Doc: "",
 	},
 	{
@@ -11,7 +11,7 @@ var networkProperties = []Property{
 		Doc: "",
 	},
 	{
-		Name: "connections.max.idle.ms", Type: Long, Default: "600000", Importance: Medium, Inert: true,
+		Name: "connections.max.idle.ms", Type: Long, Default: "600000", Importance: Medium,
 		Doc: "",
 	},
 	{
@@ -23,7 +23,7 @@ var networkProperties = []Property{
 		Doc: "",
 	},
 	{
-		Name: "fetch.max.bytes", Type: Int, Default: "57671680", Rule: atLeast(1024), Importance: Medium, Inert: true,
+		Name: "fetch.max.bytes", Type: Int, Default: "57671680", Rule: atLeast(1024), Importance: Medium,
 		Doc: "",
 	},
 	{
@@ -31,39 +31,39 @@ var networkProperties = []Property{
 		Doc: "",
 	},
 	{
-		Name: "inter.broker.listener.name", Type: String, Null: true, Importance: Medium, Inert: true,
+		Name: "inter.broker.listener.name", Type: String, Null: true, Importance: Medium,
 		Doc: "",
 	},
 	{
-		Name: "listener.security.protocol.map", Type: String, Default: "SASL_SSL:SASL_SSL,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT", Update: PerBroker, Inert: true,
+		Name: "listener.security.protocol.map", Type: String, Default: "SASL_SSL:SASL_SSL,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT",
 		Doc: "",
 	},
 	{
-		Name: "listeners", Type: List, Default: "PLAINTEXT://:9092", Rule: nonEmptyListOf(), Importance: High, Update: PerBroker, Inert: true,
+		Name: "listeners", Type: List, Default: "PLAINTEXT://:9092", Rule: nonEmptyListOf(), Importance: High,
 		Doc: "",
 	},
 	{
-		Name: "max.connection.creation.rate", Type: Int, Default: "2147483647", Rule: atLeast(0), Importance: Medium, Update: ClusterWide, Inert: true,
+		Name: "max.connection.creation.rate", Type: Int, Default: "2147483647", Rule: atLeast(0), Importance: Medium, Update: ClusterWide,
 		Doc: "",
 	},
 	{
-		Name: "max.connections", Type: Int, Default: "2147483647", Rule: atLeast(0), Importance: Medium, Update: ClusterWide, Inert: true,
+		Name: "max.connections", Type: Int, Default: "2147483647", Rule: atLeast(0), Importance: Medium, Update: ClusterWide,
 		Doc: "",
 	},
 	{
-		Name: "max.connections.per.ip", Type: Int, Default: "2147483647", Rule: atLeast(0), Importance: Medium, Update: ClusterWide, Inert: true,
+		Name: "max.connections.per.ip", Type: Int, Default: "2147483647", Rule: atLeast(0), Importance: Medium, Update: ClusterWide,
 		Doc: "",
 	},
 	{
-		Name: "max.connections.per.ip.overrides", Type: String, Importance: Medium, Update: ClusterWide, Inert: true,
+		Name: "max.connections.per.ip.overrides", Type: String, Importance: Medium, Update: ClusterWide,
 		Doc: "",
 	},
 	{
-		Name: "max.incremental.fetch.session.cache.slots", Type: Int, Default: "1000", Rule: atLeast(0), Importance: Medium, Inert: true,
+		Name: "max.incremental.fetch.session.cache.slots", Type: Int, Default: "1000", Rule: atLeast(0), Importance: Medium,
 		Doc: "",
 	},
 	{
-		Name: "max.request.partition.size.limit", Type: Int, Default: "2000", Rule: atLeast(1), Importance: Medium, Inert: true,
+		Name: "max.request.partition.size.limit", Type: Int, Default: "2000", Rule: atLeast(1), Importance: Medium,
 		Doc: "",
 	},
 	{
@@ -79,15 +79,15 @@ var networkProperties = []Property{
 		Doc: "",
 	},
 	{
-		Name: "queued.max.request.bytes", Type: Long, Default: "-1", Importance: Medium, Inert: true,
+		Name: "queued.max.request.bytes", Type: Long, Default: "-1", Importance: Medium,
 		Doc: "",
 	},
 	{
-		Name: "queued.max.requests", Type: Int, Default: "500", Rule: atLeast(1), Importance: High, Inert: true,
+		Name: "queued.max.requests", Type: Int, Default: "500", Rule: atLeast(1), Importance: High,
 		Doc: "",
 	},
 	{
-		Name: "request.timeout.ms", Type: Int, Default: "30000", Importance: High, Inert: true,
+		Name: "request.timeout.ms", Type: Int, Default: "30000", Importance: High,
 		Doc: "",
 	},
 	{
@@ -99,19 +99,19 @@ var networkProperties = []Property{
 		Doc: "",
 	},
 	{
-		Name: "socket.listen.backlog.size", Type: Int, Default: "50", Rule: atLeast(1), Importance: Medium, Inert: true,
+		Name: "socket.listen.backlog.size", Type: Int, Default: "50", Rule: atLeast(1), Importance: Medium,
 		Doc: "",
 	},
 	{
-		Name: "socket.receive.buffer.bytes", Type: Int, Default: "102400", Importance: High, Inert: true,
+		Name: "socket.receive.buffer.bytes", Type: Int, Default: "102400", Importance: High,
 		Doc: "",
 	},
 	{
-		Name: "socket.request.max.bytes", Type: Int, Default: "104857600", Rule: atLeast(1), Importance: High, Inert: true,
+		Name: "socket.request.max.bytes", Type: Int, Default: "104857600", Rule: atLeast(1), Importance: High,
 		Doc: "",
 	},
 	{
-		Name: "socket.send.buffer.bytes", Type: Int, Default: "102400", Importance: High, Inert: true,
+		Name: "socket.send.buffer.bytes", Type: Int, Default: "102400", Importance: High,
 		Doc: "",
 	},
 	{

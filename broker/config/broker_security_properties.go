@@ -3,7 +3,7 @@ package config
 // securityProperties are the broker properties of TLS, SASL, authorization and delegation tokens, by name.
 var securityProperties = []Property{
 	{
-		Name: "authorizer.class.name", Type: String, Inert: true,
+		Name: "authorizer.class.name", Type: String,
 		Doc: "",
 	},
 	{
@@ -239,7 +239,7 @@ var securityProperties = []Property{
 		Doc: "",
 	},
 	{
-		Name: "security.inter.broker.protocol", Type: String, Default: "PLAINTEXT", Rule: oneOf("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"), Importance: Medium, Inert: true,
+		Name: "security.inter.broker.protocol", Type: String, Default: "PLAINTEXT", Rule: oneOf("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"), Importance: Medium,
 		Doc: "",
 	},
 	{
