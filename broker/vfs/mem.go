@@ -284,21 +284,17 @@ func (m *Mem) rename(oldName, newName string) error {
 	if n == nil {
 		return syscall.ENOENT
 	}
-	if from == to && oldBase == newBase {
+	there := to.entries[newBase]
+	intoItself := n.dir && strings.HasPrefix(cleanName(newName)+"/", cleanName(oldName)+"/")
+	switch {
+	case there != nil && there.dir:
+		return syscall.EEXIST // as os.Rename has it, empty or not
+	case there == n:
 		return nil
-	}
-	if n.dir && strings.HasPrefix(cleanName(newName)+"/", cleanName(oldName)+"/") {
+	case intoItself:
 		return syscall.EINVAL
-	}
-	if there := to.entries[newBase]; there != nil {
-		switch {
-		case there.dir && !n.dir:
-			return syscall.EISDIR
-		case !there.dir && n.dir:
-			return syscall.ENOTDIR
-		case there.dir && len(there.entries) > 0:
-			return syscall.ENOTEMPTY
-		}
+	case there != nil && n.dir:
+		return syscall.ENOTDIR
 	}
 	m.setEntry(from, oldBase, nil)
 	m.setEntry(to, newBase, n)

@@ -154,8 +154,9 @@ func (n *node) crashed(kept float64, rng *rand.Rand) *node {
 	}
 	c.cutToSize()
 	c.syncedPages, c.syncedSize = append([]*page(nil), c.pages...), c.size
-	// The pages are shared with n now: it must not write to them in place.
-	n.edition = &edition{}
+	// The pages are shared now, with n and between what c shows and what it has on its platter: nobody may write to them
+	// in place.
+	n.edition, c.edition = &edition{}, &edition{}
 	return c
 }
 
