@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -67,10 +68,13 @@ func Start(t testing.TB, dir string, args ...string) *Broker {
 	return b
 }
 
-// Launch is Start without a test: env is added to the process' environment.
+// Launch is Start without a test: env is added to the process' environment. A --listen among args replaces the free port.
 func Launch(dir string, env []string, args ...string) (*Broker, error) {
-	listen := "127.0.0.1:0"
-	full := append([]string{"dev", "--listen", listen, "--admin", "127.0.0.1:0", "--dir", dir}, args...)
+	full := []string{"dev", "--admin", "127.0.0.1:0", "--dir", dir}
+	if !slices.Contains(args, "--listen") {
+		full = append(full, "--listen", "127.0.0.1:0")
+	}
+	full = append(full, args...)
 	cmd := exec.Command(Binary(), full...)
 	cmd.Env = append(os.Environ(), env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -128,6 +132,12 @@ func (b *Broker) Stop() error {
 	_ = b.Cmd.Process.Signal(syscall.SIGTERM)
 	<-b.done
 	return b.waitErr
+}
+
+// Log is what the process wrote so far, all its lives in the same directory included.
+func (b *Broker) Log() string {
+	text, _ := os.ReadFile(b.logPath)
+	return string(text)
 }
 
 // Done is closed when the process has ended.
