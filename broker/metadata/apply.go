@@ -65,27 +65,24 @@ type openTopic struct {
 }
 
 func (ed *edit) entry(e Entry) error {
-	if start, ok := termStart(e); ok {
-		return ed.termStart(e.Term, start)
+	records := e.Records
+	if len(records) > 0 {
+		if start, ok := records[0].(*TermStart); ok {
+			if err := ed.termStart(e.Term, start); err != nil {
+				return err
+			}
+			records = records[1:]
+		}
 	}
 	if e.Term != ed.img.Term {
 		return fmt.Errorf("%w: entry of term %d, image at term %d", ErrStaleTerm, e.Term, ed.img.Term)
 	}
-	for _, r := range e.Records {
+	for _, r := range records {
 		if err := ed.record(r); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// termStart reports whether an entry begins a term: TermStart stands alone.
-func termStart(e Entry) (*TermStart, bool) {
-	if len(e.Records) != 1 {
-		return nil, false
-	}
-	start, ok := e.Records[0].(*TermStart)
-	return start, ok
 }
 
 func (ed *edit) termStart(term Term, start *TermStart) error {
@@ -125,7 +122,7 @@ func (ed *edit) record(r Record) error {
 	case *ProducerIDs:
 		return ed.producerIDs(r)
 	case *TermStart:
-		return fmt.Errorf("%w: term start among other records", ErrConflict)
+		return fmt.Errorf("%w: term start after other records", ErrConflict)
 	}
 	return fmt.Errorf("%w: %T", ErrUnknownRecord, r)
 }
@@ -167,6 +164,7 @@ func (ed *edit) newTopic(r *NewTopic) error {
 	t := &Topic{ID: r.ID, Name: r.Name}
 	ed.opened(&openTopic{topic: t})
 	ed.img.topicsByName = ed.img.topicsByName.put(r.Name, t, strings.Compare)
+	ed.img.collisions = withCollision(ed.img.collisions, r.Name)
 	return nil
 }
 
@@ -292,6 +290,7 @@ func (ed *edit) removeTopic(r *RemoveTopic) error {
 	o.removed = true
 	ed.img.partitions -= int(o.topic.count)
 	ed.img.topicsByName = ed.img.topicsByName.remove(o.topic.Name, strings.Compare)
+	ed.img.collisions = withoutCollision(ed.img.collisions, o.topic.Name)
 	ed.img.configs = ed.img.configs.remove(Resource{TopicResource, o.topic.Name}, compareResources)
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"iter"
+	"slices"
 	"strings"
 )
 
@@ -66,7 +67,10 @@ type Image struct {
 	brokers      table[BrokerID, *Broker]
 	configs      table[Resource, *Configs]
 	features     table[string, FeatureLevel]
-	partitions   int
+	// collisions maps a topic name with '.' replaced by '_' to the topics that
+	// have it, for names that contain either.
+	collisions table[string, []string]
+	partitions int
 }
 
 // Configs are the dynamic configurations of one resource, in key order.
@@ -118,6 +122,43 @@ func (img *Image) Topic(name string) *Topic {
 func (img *Image) TopicByID(id TopicID) *Topic {
 	t, _ := img.topicsByID.get(id, compareTopicIDs)
 	return t
+}
+
+// Colliding returns an existing topic whose name equals name once '.' is read as
+// '_': metrics could not tell the two apart. It may be name itself.
+func (img *Image) Colliding(name string) (string, bool) {
+	if !strings.ContainsAny(name, "._") {
+		return "", false
+	}
+	names, ok := img.collisions.get(unified(name), strings.Compare)
+	if !ok {
+		return "", false
+	}
+	return names[0], true
+}
+
+func unified(name string) string { return strings.ReplaceAll(name, ".", "_") }
+
+func withCollision(t table[string, []string], name string) table[string, []string] {
+	if !strings.ContainsAny(name, "._") {
+		return t
+	}
+	names, _ := t.get(unified(name), strings.Compare)
+	names = append(slices.Clone(names), name)
+	slices.Sort(names)
+	return t.put(unified(name), names, strings.Compare)
+}
+
+func withoutCollision(t table[string, []string], name string) table[string, []string] {
+	if !strings.ContainsAny(name, "._") {
+		return t
+	}
+	names, _ := t.get(unified(name), strings.Compare)
+	names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == name })
+	if len(names) == 0 {
+		return t.remove(unified(name), strings.Compare)
+	}
+	return t.put(unified(name), names, strings.Compare)
 }
 
 // Topics walks all topics in the order of their names.

@@ -45,8 +45,9 @@ type Entry struct {
 	Records []Record
 }
 
-// TermStart begins a controller term. It is the only record that is applied
-// whatever the image's term is, provided that its own is newer.
+// TermStart begins a controller term. As the first record of an entry it moves
+// the image to that entry's term, provided that this is newer; the records after
+// it are then of the new term.
 type TermStart struct {
 	Term   Term
 	Leader BrokerID
