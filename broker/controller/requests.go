@@ -35,7 +35,8 @@ type ConfigValue struct {
 	Value *string
 }
 
-// CreateTopicResult answers for one topic, in the request's order.
+// CreateTopicResult answers for one topic. Results are in the request's order,
+// but names that occur more than once come last, once each.
 type CreateTopicResult struct {
 	Name string
 	// ID is set under ValidateOnly too, as in Kafka.
@@ -151,9 +152,12 @@ type BrokerRegistration struct {
 	Endpoints     []metadata.Endpoint
 	Features      []metadata.SupportedFeature
 	LogDirs       []metadata.DirID
-	// PreviousEpoch is the epoch of the last clean shutdown, -1 if there was
-	// none (KIP-966).
-	PreviousEpoch metadata.BrokerEpoch
+	// Ready registers the broker unfenced at once, with leaders elected for its
+	// partitions in the same step. Only a broker in the active controller's own
+	// process may say so: it has the controller's image already, so that the
+	// round of heartbeats that tells a caught-up broker from one that is not has
+	// nothing to find out.
+	Ready bool
 }
 
 // BrokerHeartbeat is a broker's report of its state (key 63).
