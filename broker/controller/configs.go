@@ -315,8 +315,7 @@ func (s state) checkBrokerValues(r metadata.Resource, values map[string]string) 
 // checkConfigs says what is wrong with the configurations that a resource would
 // have after records.
 func (s state) checkConfigs(r metadata.Resource, records []metadata.Record, created bool) *Error {
-	existing := s.image.Configs(r).Map()
-	all := maps.Clone(existing)
+	all := s.image.Configs(r).Map()
 	for _, record := range records {
 		c := record.(*metadata.Config)
 		switch {
@@ -329,7 +328,7 @@ func (s state) checkConfigs(r metadata.Resource, records []metadata.Record, crea
 			all[c.Key] = *c.Value
 		}
 	}
-	if err := s.validate(r, all, existing); err != nil {
+	if err := s.validate(r, all); err != nil {
 		return err
 	}
 	if created {
@@ -338,7 +337,7 @@ func (s state) checkConfigs(r metadata.Resource, records []metadata.Record, crea
 	return s.checkExists(r)
 }
 
-func (s state) validate(r metadata.Resource, values, existing map[string]string) *Error {
+func (s state) validate(r metadata.Resource, values map[string]string) *Error {
 	switch r.Type {
 	case metadata.TopicResource:
 		if r.Name == "" {
@@ -347,7 +346,7 @@ func (s state) validate(r metadata.Resource, values, existing map[string]string)
 		if err := checkTopicName(r.Name); err != nil {
 			return err
 		}
-		return configError(s.broker().ValidateTopic(values, existing))
+		return configError(s.broker().ValidateTopic(values))
 	case metadata.GroupResource:
 		if r.Name == "" {
 			return errorf(InvalidRequest, "Default group resources are not allowed.")

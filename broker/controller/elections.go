@@ -153,15 +153,16 @@ func (s state) reelect(acceptable func(metadata.BrokerID) bool,
 	return records
 }
 
+const uncleanElectionKey = "unclean.leader.election.enable"
+
 // electionKind is unclean where the topic's configuration allows that.
 func (s state) electionKind(topic string) electionKind {
-	const key = "unclean.leader.election.enable"
 	for _, r := range []metadata.Resource{topicResource(topic), brokerResource(s.nodeID), {Type: metadata.BrokerResource}} {
-		if v, set := s.image.Configs(r).Get(key); set {
+		if v, set := s.image.Configs(r).Get(uncleanElectionKey); set {
 			return kindOf(v)
 		}
 	}
-	return kindOf(s.config.Static()[key])
+	return s.staticElection
 }
 
 func kindOf(value string) electionKind {

@@ -90,10 +90,7 @@ func Bootstrap(clusterID string, features ...metadata.Feature) []metadata.Record
 func New(o Options) *Controller {
 	ctx, cancel := context.WithCancel(context.Background())
 	c := &Controller{
-		quorum: o.Quorum,
-		rules: rules{
-			nodeID: o.NodeID, config: o.Config, features: o.Features, random: o.Random, newTopicID: o.NewTopicID,
-		},
+		quorum: o.Quorum, rules: newRules(o),
 		bootstrap: o.Bootstrap, logger: o.Logger,
 		ops: make(chan *operation, maxInFlight), inFlight: make(chan *operation, maxInFlight),
 		ctx: ctx, cancel: cancel,

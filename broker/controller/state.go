@@ -14,6 +14,8 @@ type rules struct {
 	features   []metadata.SupportedFeature
 	random     Random
 	newTopicID func() metadata.TopicID
+	// staticElection is what the configuration file says of unclean elections.
+	staticElection electionKind
 
 	// The configuration with the dynamic values of the image it was last asked
 	// for: derived, so that deciding stays a function of its input.
@@ -25,6 +27,13 @@ type rules struct {
 type state struct {
 	*rules
 	image *metadata.Image
+}
+
+func newRules(o Options) rules {
+	return rules{
+		nodeID: o.NodeID, config: o.Config, features: o.Features, random: o.Random, newTopicID: o.NewTopicID,
+		staticElection: kindOf(o.Config.Static()[uncleanElectionKey]),
+	}
 }
 
 func (r *rules) state(img *metadata.Image) state { return state{rules: r, image: img} }
