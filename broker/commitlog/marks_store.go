@@ -1,0 +1,267 @@
+package commitlog
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/weir-broker/weir/broker/vfs"
+)
+
+var (
+	marksBucket  = []byte("marks")
+	metaBucket   = []byte("meta")
+	versionKey   = []byte("version")
+	castagnoli   = crc32.MakeTable(crc32.Castagnoli)
+	marksMagic   = []byte("weirmark")
+	errMarksGone = errors.New("no such file")
+)
+
+// boltMarks keeps marks in a bbolt file. bbolt maps the file into memory and trusts it, so that a damaged one makes it
+// panic or fault; both are caught, and the file is begun anew from what is in memory.
+type boltMarks struct {
+	name string
+	log  *slog.Logger
+	db   *bbolt.DB
+}
+
+func openBoltMarks(fsys vfs.FS, dir string, log *slog.Logger) (markStore, map[TopicPartition]Mark, error) {
+	b := &boltMarks{name: filepath.Join(dir, marksFile), log: log}
+	var marks map[TopicPartition]Mark
+	_, err := fsys.Stat(b.name)
+	if err == nil {
+		err = catchFaults(func() (err error) {
+			if b.db, err = openBolt(b.name); err == nil {
+				marks, err = readBolt(b.db)
+			}
+			return err
+		})
+		if err == nil {
+			return b, marks, nil
+		}
+		if errors.Is(err, fs.ErrPermission) {
+			return nil, nil, err
+		}
+		log.Warn("marks are unusable and begun anew: logs are recovered in full", "file", b.name, "error", err)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, err
+	}
+	marks = map[TopicPartition]Mark{}
+	return b, marks, b.beginAnew(marks)
+}
+
+func openBolt(name string) (*bbolt.DB, error) {
+	return bbolt.Open(name, 0o644, &bbolt.Options{
+		Timeout:        time.Second, // the directory's own lock is held: nobody should have it
+		NoFreelistSync: true,
+		FreelistType:   bbolt.FreelistMapType,
+	})
+}
+
+func readBolt(db *bbolt.DB) (map[TopicPartition]Mark, error) {
+	marks := map[TopicPartition]Mark{}
+	return marks, db.View(func(tx *bbolt.Tx) error {
+		meta, bucket := tx.Bucket(metaBucket), tx.Bucket(marksBucket)
+		if meta == nil || bucket == nil {
+			return fmt.Errorf("%w: no marks in it", errMarksFormat)
+		}
+		if v := meta.Get(versionKey); len(v) != 4 || binary.BigEndian.Uint32(v) != marksVersion {
+			return fmt.Errorf("%w: version %x, want %d", errMarksFormat, v, marksVersion)
+		}
+		return bucket.ForEach(func(k, v []byte) error {
+			tp, err := parseMarkKey(k)
+			if err != nil {
+				return err
+			}
+			marks[tp], err = parseMark(v)
+			return err
+		})
+	})
+}
+
+// beginAnew replaces the file by one that holds all.
+func (b *boltMarks) beginAnew(all map[TopicPartition]Mark) error {
+	if b.db != nil {
+		_ = catchFaults(b.db.Close)
+		b.db = nil
+	}
+	if err := os.Remove(b.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	db, err := openBolt(b.name)
+	if err != nil {
+		return err
+	}
+	b.db = db
+	err = db.Update(func(tx *bbolt.Tx) error {
+		meta, err := tx.CreateBucketIfNotExists(metaBucket)
+		if err != nil {
+			return err
+		}
+		if err := meta.Put(versionKey, binary.BigEndian.AppendUint32(nil, marksVersion)); err != nil {
+			return err
+		}
+		bucket, err := tx.CreateBucketIfNotExists(marksBucket)
+		if err != nil {
+			return err
+		}
+		for tp, mark := range all {
+			if err := putMark(bucket, tp, &mark); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return vfs.SyncDir(vfs.OS(), filepath.Dir(b.name))
+}
+
+// putMark sets a mark, or with nil removes it.
+func putMark(bucket *bbolt.Bucket, tp TopicPartition, mark *Mark) error {
+	key := appendMarkKey(nil, tp)
+	if mark == nil {
+		return bucket.Delete(key)
+	}
+	return bucket.Put(key, appendMark(nil, *mark))
+}
+
+func (b *boltMarks) write(changed map[TopicPartition]*Mark, all func() map[TopicPartition]Mark) error {
+	err := errMarksGone
+	if b.db != nil {
+		err = catchFaults(func() error {
+			return b.db.Update(func(tx *bbolt.Tx) error {
+				bucket := tx.Bucket(marksBucket)
+				if bucket == nil {
+					return fmt.Errorf("%w: no marks in it", errMarksFormat)
+				}
+				for tp, mark := range changed {
+					if err := putMark(bucket, tp, mark); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		})
+	}
+	var damage *faultError
+	if !errors.As(err, &damage) && !errors.Is(err, errMarksGone) && !errors.Is(err, errMarksFormat) {
+		return err
+	}
+	b.log.Warn("marks are damaged and written anew from memory", "file", b.name, "error", err)
+	return b.beginAnew(all())
+}
+
+func (b *boltMarks) close() error {
+	if b.db == nil {
+		return nil
+	}
+	return catchFaults(b.db.Close)
+}
+
+// faultError is a panic, or an access to memory that a damaged file does not back.
+type faultError struct{ value any }
+
+func (e *faultError) Error() string { return fmt.Sprintf("damaged file: %v", e.value) }
+
+func catchFaults(fn func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if r := recover(); r != nil {
+			err = &faultError{r}
+		}
+	}()
+	return fn()
+}
+
+// fileMarks keeps marks in one file that is replaced as a whole: the twin of boltMarks for file systems that bbolt cannot
+// write to, so that crash clones cover the marks too.
+//
+//	8 bytes "weirmark", uint32 version, uint32 crc32c of the rest, uint32 count,
+//	count times: uint16 length of the key, key, value
+type fileMarks struct {
+	fs   vfs.FS
+	name string
+}
+
+const fileMarksHeader = 8 + 4 + 4 + 4
+
+func openFileMarks(fsys vfs.FS, dir string, log *slog.Logger) (markStore, map[TopicPartition]Mark, error) {
+	f := &fileMarks{fs: fsys, name: filepath.Join(dir, marksFile)}
+	content, err := vfs.ReadFile(fsys, f.name, 1<<30)
+	if errors.Is(err, fs.ErrNotExist) {
+		return f, map[TopicPartition]Mark{}, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	marks, err := parseFileMarks(content)
+	if err != nil {
+		log.Warn("marks are unusable and begun anew: logs are recovered in full", "file", f.name, "error", err)
+		return f, map[TopicPartition]Mark{}, nil
+	}
+	return f, marks, nil
+}
+
+func parseFileMarks(b []byte) (map[TopicPartition]Mark, error) {
+	if len(b) < fileMarksHeader || string(b[:8]) != string(marksMagic) ||
+		binary.BigEndian.Uint32(b[8:]) != marksVersion || binary.BigEndian.Uint32(b[12:]) != crc32.Checksum(b[16:], castagnoli) {
+		return nil, errMarksFormat
+	}
+	marks := map[TopicPartition]Mark{}
+	count := binary.BigEndian.Uint32(b[16:])
+	b = b[fileMarksHeader:]
+	for range count {
+		if len(b) < 2 {
+			return nil, errMarksFormat
+		}
+		n := int(binary.BigEndian.Uint16(b))
+		if len(b) < 2+n+markSize {
+			return nil, errMarksFormat
+		}
+		tp, err := parseMarkKey(b[2 : 2+n])
+		if err != nil {
+			return nil, err
+		}
+		if marks[tp], err = parseMark(b[2+n : 2+n+markSize]); err != nil {
+			return nil, err
+		}
+		b = b[2+n+markSize:]
+	}
+	if len(b) != 0 {
+		return nil, errMarksFormat
+	}
+	return marks, nil
+}
+
+func (f *fileMarks) write(_ map[TopicPartition]*Mark, list func() map[TopicPartition]Mark) error {
+	all := list()
+	b := append([]byte(nil), marksMagic...)
+	b = binary.BigEndian.AppendUint32(b, marksVersion)
+	b = binary.BigEndian.AppendUint32(b, 0)
+	b = binary.BigEndian.AppendUint32(b, uint32(len(all)))
+	tps := slices.SortedFunc(maps.Keys(all), func(x, y TopicPartition) int {
+		return slices.Compare(appendMarkKey(nil, x), appendMarkKey(nil, y))
+	})
+	for _, tp := range tps {
+		key := appendMarkKey(nil, tp)
+		b = binary.BigEndian.AppendUint16(b, uint16(len(key)))
+		b = appendMark(append(b, key...), all[tp])
+	}
+	binary.BigEndian.PutUint32(b[12:], crc32.Checksum(b[16:], castagnoli))
+	return vfs.WriteFileAtomic(f.fs, f.name, b)
+}
+
+func (f *fileMarks) close() error { return nil }
