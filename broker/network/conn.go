@@ -94,6 +94,9 @@ func (c *Conn) Opened() time.Time { return c.opened }
 // Draining is closed when the server is stopping: a Waiter that can answer early should.
 func (c *Conn) Draining() <-chan struct{} { return c.server.draining }
 
+// Context ends when the server no longer waits for what is being served.
+func (c *Conn) Context() context.Context { return c.server.base }
+
 // Pool is where replies to this connection come from.
 func (c *Conn) Pool() *Pool { return c.server.o.Pool }
 

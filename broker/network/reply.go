@@ -6,8 +6,9 @@ import "context"
 type Handler interface {
 	// Serve is called on the connection's own goroutine, once per frame, in the order of the frames.
 	// frame.B is the frame without its length. The server releases the frame when Serve returns
-	// unless the handler called frame.Keep. Serve must not block on anything but local work: what
-	// has to wait for other parties is returned as Pending.
+	// unless the handler called frame.Keep. While Serve runs, the connection is not read: a request
+	// whose effect later ones must see may block here, until its own deadline or c.Context ends;
+	// other waiting is returned as Pending.
 	Serve(c *Conn, frame *Buffer) Reply
 }
 

@@ -54,6 +54,8 @@ type Server struct {
 	wg       sync.WaitGroup // accept loops, readers, writers
 	draining chan struct{}  // closed when Stop begins
 	force    chan struct{}  // closed when Stop gives up waiting
+	base     context.Context
+	cutOff   context.CancelFunc // ends base, together with force
 
 	mu struct {
 		sync.Mutex
@@ -83,6 +85,7 @@ func NewServer(o Options) *Server {
 		o.Metrics = NewMetrics(nil)
 	}
 	s := &Server{o: o, draining: make(chan struct{}), force: make(chan struct{})}
+	s.base, s.cutOff = context.WithCancel(context.Background())
 	s.budget.limit = o.QueuedBytes
 	s.mu.conns = make(map[*Conn]struct{})
 	s.mu.perIP = make(map[netip.Addr]int)
@@ -141,10 +144,12 @@ func (s *Server) Stop(ctx context.Context) error {
 	}()
 	select {
 	case <-done:
+		s.cutOff()
 		return nil
 	case <-ctx.Done():
 	}
 	close(s.force)
+	s.cutOff()
 	s.mu.Lock()
 	for c := range s.mu.conns {
 		_ = c.nc.Close()

@@ -1,0 +1,200 @@
+package api
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/weir-broker/weir/broker/config"
+	"github.com/weir-broker/weir/broker/metadata"
+	"github.com/weir-broker/weir/broker/network"
+)
+
+const testCluster = "AAAAAAAAAAAAAAAAAAAAAQ"
+
+// rig is a handler behind a real listener.
+type rig struct {
+	t       *testing.T
+	handler *Handler
+	server  *network.Server
+	addr    string
+	image   *metadata.Image
+}
+
+func testConfig(_ *testing.T, change ...func(*config.Broker)) *config.Broker {
+	cfg := &config.Broker{NodeID: 1, AutoCreateTopics: true, RequestTimeout: 30 * time.Second, FetchMaxBytes: 57671680, FetchSessionCacheSlots: 1000, MaxRequestPartitions: 2000, NumPartitions: 1, DefaultReplicationFactor: 1}
+	for _, fn := range change {
+		fn(cfg)
+	}
+	return cfg
+}
+
+func newRig(t *testing.T, o Options) *rig {
+	t.Helper()
+	if o.Config == nil {
+		o.Config = testConfig(t)
+	}
+	if o.Features == nil {
+		o.Features = []metadata.SupportedFeature{{Name: "metadata.version", Min: 7, Max: 30}, {Name: "kraft.version", Min: 0, Max: 1}}
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &rig{t: t, handler: New(o), addr: l.Addr().String()}
+	r.server = network.NewServer(network.Options{Handler: r.handler, Listeners: []network.Listener{{Name: "PLAINTEXT", Listener: l}}, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	r.server.Start()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		if err := r.server.Stop(ctx); err != nil {
+			t.Errorf("stop: %v", err)
+		}
+	})
+	r.publish(metadata.NewImage(), &metadata.Cluster{ClusterID: testCluster}, &metadata.RegisterBroker{Broker: metadata.Broker{ID: 1, Epoch: 1, Rack: "r1", Endpoints: []metadata.Endpoint{{Name: "PLAINTEXT", Host: "broker.example", Port: 9092}}}}, &metadata.Feature{Name: "metadata.version", Level: 30})
+	return r
+}
+
+// publish applies records to img and publishes the result.
+func (r *rig) publish(img *metadata.Image, records ...metadata.Record) {
+	r.t.Helper()
+	if img.Term == 0 {
+		records = append([]metadata.Record{&metadata.TermStart{Term: 1}}, records...)
+	}
+	next, err := metadata.Apply(img, img.Index+1, metadata.Entry{Term: 1, Records: records})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.image = next
+	r.handler.Publish(next)
+}
+
+func topicID(name string) metadata.TopicID {
+	var id metadata.TopicID
+	copy(id[:], name)
+	return id
+}
+
+// addTopic publishes a topic led by node 1.
+func (r *rig) addTopic(name string, partitions int) {
+	r.t.Helper()
+	records := []metadata.Record{&metadata.NewTopic{ID: topicID(name), Name: name}}
+	for i := range partitions {
+		records = append(records, &metadata.NewPartition{TopicID: topicID(name), Index: int32(i), Partition: metadata.Partition{
+			Replicas: []metadata.BrokerID{1}, Directories: []metadata.DirID{metadata.DirUnassigned}, ISR: []metadata.BrokerID{1}, Leader: 1,
+		}})
+	}
+	r.publish(r.image, records...)
+}
+
+// client is one connection that speaks raw frames.
+type client struct {
+	t           *testing.T
+	conn        net.Conn
+	correlation int32
+}
+
+func (r *rig) dial() *client {
+	r.t.Helper()
+	c, err := net.Dial("tcp", r.addr)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	_ = c.SetDeadline(time.Now().Add(15 * time.Second))
+	r.t.Cleanup(func() { _ = c.Close() })
+	return &client{t: r.t, conn: c}
+}
+
+// frame encodes req with a header, in the version set on it.
+func (c *client) frame(req kmsg.Request) []byte {
+	c.correlation++
+	return kmsg.NewRequestFormatter(kmsg.FormatterClientID("test")).AppendRequest(nil, req, c.correlation)
+}
+
+func (c *client) write(b []byte) {
+	c.t.Helper()
+	if _, err := c.conn.Write(b); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *client) read() ([]byte, error) {
+	var n [4]byte
+	if _, err := io.ReadFull(c.conn, n[:]); err != nil {
+		return nil, err
+	}
+	body := make([]byte, binary.BigEndian.Uint32(n[:]))
+	_, err := io.ReadFull(c.conn, body)
+	return body, err
+}
+
+// request sends req and decodes the answer in the same version.
+func (c *client) request(req kmsg.Request) kmsg.Response {
+	c.t.Helper()
+	c.write(c.frame(req))
+	return c.response(req, c.correlation)
+}
+
+func (c *client) response(req kmsg.Request, correlation int32) kmsg.Response {
+	c.t.Helper()
+	body, err := c.read()
+	if err != nil {
+		c.t.Fatalf("%s v%d: %v", kmsg.NameForKey(req.Key()), req.GetVersion(), err)
+	}
+	return c.decode(req, correlation, body)
+}
+
+func (c *client) decode(req kmsg.Request, correlation int32, body []byte) kmsg.Response {
+	c.t.Helper()
+	if got := int32(binary.BigEndian.Uint32(body)); got != correlation {
+		c.t.Fatalf("correlation id %d, want %d", got, correlation)
+	}
+	body = body[4:]
+	if req.IsFlexible() && req.Key() != apiVersionsKey {
+		if body[0] != 0 {
+			c.t.Fatalf("response header has %d tags", body[0])
+		}
+		body = body[1:]
+	}
+	resp := req.ResponseKind()
+	resp.SetVersion(req.GetVersion())
+	if err := resp.ReadFrom(body); err != nil {
+		c.t.Fatalf("%s v%d: %v", kmsg.NameForKey(req.Key()), req.GetVersion(), err)
+	}
+	if again := resp.AppendTo(nil); string(again) != string(body) {
+		c.t.Errorf("%s v%d: the answer is not what kmsg writes for it:\n got %x\nwant %x", kmsg.NameForKey(req.Key()), req.GetVersion(), body, again)
+	}
+	return resp
+}
+
+func (c *client) expectClosed() {
+	c.t.Helper()
+	body, err := c.read()
+	if err == nil {
+		c.t.Fatalf("got an answer of %d bytes, want the connection closed", len(body))
+	}
+	var ne net.Error
+	if errors.As(err, &ne) && ne.Timeout() {
+		c.t.Fatal("the connection is still open")
+	}
+}
+
+// versions runs fn for every version of an API.
+func versions(t *testing.T, key int16, fn func(t *testing.T, version int16)) {
+	t.Helper()
+	e := newTable().endpoint(key)
+	for v := e.min; v <= e.max; v++ {
+		t.Run(strings.Join([]string{e.name, "v" + itoa(int(v))}, "/"), func(t *testing.T) { fn(t, v) })
+	}
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

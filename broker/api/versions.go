@@ -1,0 +1,53 @@
+package api
+
+import "github.com/weir-broker/weir/broker/network"
+
+// endpoint is one row of the table of APIs.
+type endpoint struct {
+	key      int16
+	name     string // Kafka's
+	min, max int16  // the versions served
+	// advertised is the lowest version that ApiVersions names, when it is not min.
+	advertised int16
+	// flexibleFrom is the first version with compact encodings and tags (KIP-482); noFlexible when none has.
+	flexibleFrom int16
+	serve        func(h *Handler, r *request, body []byte) network.Reply
+	// notes say where an answer differs from Kafka's, for docs/api.md.
+	notes string
+}
+
+func (e *endpoint) speaks(version int16) bool   { return version >= e.min && version <= e.max }
+func (e *endpoint) flexible(version int16) bool { return version >= e.flexibleFrom }
+
+// sameAsMin marks a row whose advertised minimum is the real one.
+const sameAsMin int16 = -1
+
+// endpoints is the table of what weir serves; ApiVersions answers from it and nothing else is
+// served. Ranges are from the lowest version of Kafka 4.4 (KIP-896) to the highest.
+func endpoints() []endpoint {
+	return []endpoint{
+		{key: 3, name: "Metadata", min: 0, max: 13, advertised: sameAsMin, flexibleFrom: 9, serve: decoded((*Handler).metadata)},
+		{key: apiVersionsKey, name: "ApiVersions", min: 0, max: 5, advertised: sameAsMin, flexibleFrom: 3, serve: (*Handler).apiVersions},
+		{key: 60, name: "DescribeCluster", min: 0, max: 2, advertised: sameAsMin, flexibleFrom: 0, serve: decoded((*Handler).describeCluster)},
+	}
+}
+
+const maxKey = 94
+
+// apiTable is the endpoints by key. A nil entry is an API that is not served.
+type apiTable [maxKey + 1]*endpoint
+
+func newTable() *apiTable {
+	var t apiTable
+	for _, e := range endpoints() {
+		t[e.key] = &e
+	}
+	return &t
+}
+
+func (t *apiTable) endpoint(key int16) *endpoint {
+	if key < 0 || key > maxKey {
+		return nil
+	}
+	return t[key]
+}
