@@ -1,0 +1,119 @@
+package commitlog
+
+import (
+	"sync"
+
+	"github.com/weir-broker/weir/broker/batch"
+	"github.com/weir-broker/weir/broker/vfs"
+)
+
+// flushTurn is the turn to flush. Whoever has it flushes for all that wait: each of them looks again before it takes the
+// turn itself, and mostly finds its offset durable.
+type flushTurn struct {
+	mu    sync.Mutex
+	freed sync.Cond // its L is mu
+	busy  bool
+}
+
+func (t *flushTurn) take() {
+	t.mu.Lock()
+	for t.busy {
+		t.freed.Wait()
+	}
+	t.busy = true
+	t.mu.Unlock()
+}
+
+// takeUnless waits for the turn, but gives up as soon as done reports true.
+func (t *flushTurn) takeUnless(done func() bool) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for !done() {
+		if !t.busy {
+			t.busy = true
+			return true
+		}
+		t.freed.Wait()
+	}
+	return false
+}
+
+func (t *flushTurn) give() {
+	t.mu.Lock()
+	t.busy = false
+	t.mu.Unlock()
+	t.freed.Broadcast()
+}
+
+// Flush makes everything below upTo durable. Concurrent calls share one fdatasync.
+func (l *Log) Flush(upTo batch.Offset) error {
+	upTo = min(upTo, l.LogEndOffset())
+	mine := l.flush.takeUnless(func() bool { return l.RecoveryPoint() >= upTo || l.failure() != nil })
+	if !mine {
+		if l.RecoveryPoint() >= upTo {
+			return nil
+		}
+		return l.failure()
+	}
+	defer l.flush.give()
+	if err := l.failure(); err != nil {
+		return err
+	}
+	if err := l.flushSegments(upTo); err != nil {
+		// A failed fsync may have dropped the pages it was for: trying again would succeed and prove nothing.
+		return l.fail(err)
+	}
+	return nil
+}
+
+// flushSegments makes the segments that hold [RecoveryPoint, upTo) durable, and moves the recovery point to the end of
+// what it found in them. The caller has the turn.
+func (l *Log) flushSegments(upTo batch.Offset) error {
+	from, list := l.RecoveryPoint(), l.list()
+	reached, syncDir := from, false
+	var done []*segment
+	for i := max(floor(list, from), 0); i < len(list) && (list[i].base < upTo); i++ {
+		s := list[i]
+		end := s.nextOffset() // before the sync: what is appended meanwhile waits for the next one
+		if i+1 < len(list) {
+			end = list[i+1].base
+		}
+		if end <= from && s.dirSynced.Load() {
+			continue
+		}
+		if x := s.idx.Load(); x != nil {
+			if err := x.write(l.fs, l.Dir(), s.base, s.sealed.Load(), s.sealed.Load()); err != nil {
+				return err
+			}
+			if s.sealed.Load() {
+				x.close()
+			}
+		}
+		if s.sealed.Load() && l.config.Load().Preallocate {
+			if err := s.file.Truncate(s.size.Load()); err != nil { // gives back the blocks it did not need
+				return err
+			}
+		}
+		vfs.Failpoint("commitlog.flush.before-sync")
+		if err := s.file.SyncData(); err != nil {
+			return err
+		}
+		reached, syncDir = max(reached, end), syncDir || !s.dirSynced.Load()
+		done = append(done, s)
+	}
+	if err := l.epochs.save(l.fs, l.Dir()); err != nil {
+		return err
+	}
+	if syncDir {
+		vfs.Failpoint("commitlog.flush.before-dir-sync")
+		if err := vfs.SyncDir(l.fs, l.Dir()); err != nil {
+			return err
+		}
+		for _, s := range done {
+			s.dirSynced.Store(true)
+		}
+	}
+	l.recovery.Store(int64(max(reached, l.RecoveryPoint())))
+	l.lastFlush.Store(l.now().UnixMilli())
+	return nil
+}
