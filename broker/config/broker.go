@@ -51,22 +51,21 @@ type Broker struct {
 	AdminAddress        string     // weir.admin.address, "" serves none
 
 	// Network limits.
-	SocketRequestMaxBytes      int32          // socket.request.max.bytes
-	SocketSendBufferBytes      int32          // socket.send.buffer.bytes, -1 leaves the system's
-	SocketReceiveBufferBytes   int32          // socket.receive.buffer.bytes, -1 leaves the system's
-	SocketListenBacklog        int32          // socket.listen.backlog.size
-	ConnectionsMaxIdle         time.Duration  // connections.max.idle.ms, negative never closes
-	MaxConnections             int32          // max.connections
-	MaxConnectionsPerIP        int32          // max.connections.per.ip
-	MaxConnectionsPerIPFor     map[string]int // max.connections.per.ip.overrides
-	MaxConnectionCreationRate  int32          // max.connection.creation.rate, connections per second
-	QueuedMaxRequests          int32          // queued.max.requests
-	QueuedMaxRequestBytes      int64          // queued.max.request.bytes, -1 no limit
-	RequestTimeout             time.Duration  // request.timeout.ms
-	FetchMaxBytes              int32          // fetch.max.bytes
-	FetchSessionCacheSlots     int32          // max.incremental.fetch.session.cache.slots
-	MaxRequestPartitions       int32          // max.request.partition.size.limit
-	MaxDecompressedMessageSize int32          // max.decompressed.message.bytes
+	SocketRequestMaxBytes     int32          // socket.request.max.bytes
+	SocketSendBufferBytes     int32          // socket.send.buffer.bytes, -1 leaves the system's
+	SocketReceiveBufferBytes  int32          // socket.receive.buffer.bytes, -1 leaves the system's
+	SocketListenBacklog       int32          // socket.listen.backlog.size
+	ConnectionsMaxIdle        time.Duration  // connections.max.idle.ms, negative never closes
+	MaxConnections            int32          // max.connections
+	MaxConnectionsPerIP       int32          // max.connections.per.ip
+	MaxConnectionsPerIPFor    map[string]int // max.connections.per.ip.overrides
+	MaxConnectionCreationRate int32          // max.connection.creation.rate, connections per second
+	QueuedMaxRequests         int32          // queued.max.requests
+	QueuedMaxRequestBytes     int64          // queued.max.request.bytes, -1 no limit
+	RequestTimeout            time.Duration  // request.timeout.ms
+	FetchMaxBytes             int32          // fetch.max.bytes
+	FetchSessionCacheSlots    int32          // max.incremental.fetch.session.cache.slots
+	MaxRequestPartitions      int32          // max.request.partition.size.limit
 
 	// Directories.
 	LogDirs                   []string      // log.dirs, or log.dir

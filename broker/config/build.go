@@ -145,7 +145,6 @@ func (b *Broker) setNetwork() {
 	b.FetchMaxBytes = int32(b.num("fetch.max.bytes"))
 	b.FetchSessionCacheSlots = int32(b.num("max.incremental.fetch.session.cache.slots"))
 	b.MaxRequestPartitions = int32(b.num("max.request.partition.size.limit"))
-	b.MaxDecompressedMessageSize = int32(b.num("max.decompressed.message.bytes"))
 }
 
 func (b *Broker) setStorage() {

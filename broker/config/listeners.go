@@ -15,7 +15,7 @@ var endpointForm = regexp.MustCompile(`^(.*)://\[?([0-9a-zA-Z\-%._:]*)\]?:(-?[0-
 func parseListener(text string, protocols map[string]SecurityProtocol) (Listener, error) {
 	match := endpointForm.FindStringSubmatch(text)
 	if match == nil {
-		return Listener{}, fmt.Errorf("Unable to parse %s to a broker endpoint", text) //nolint:staticcheck // Kafka's text
+		return Listener{}, fmt.Errorf("%q is not NAME://host:port", text)
 	}
 	l := Listener{Name: strings.ToUpper(match[1]), Host: match[2]}
 	port, err := strconv.Atoi(match[3])
@@ -25,7 +25,7 @@ func parseListener(text string, protocols map[string]SecurityProtocol) (Listener
 	l.Port = port
 	protocol, ok := protocols[l.Name]
 	if !ok {
-		return Listener{}, fmt.Errorf("No security protocol defined for listener %s", l.Name) //nolint:staticcheck // Kafka's text
+		return Listener{}, fmt.Errorf("listener %s has no security protocol", l.Name)
 	}
 	l.Protocol = protocol
 	return l, nil
@@ -40,7 +40,7 @@ func parseListeners(texts []string, protocols map[string]SecurityProtocol) ([]Li
 			return nil, err
 		}
 		if slices.ContainsFunc(listeners, func(other Listener) bool { return other.Name == l.Name }) {
-			return nil, fmt.Errorf("Each listener must have a different name, listeners: [%s]", strings.Join(texts, ", ")) //nolint:staticcheck // Kafka's text
+			return nil, fmt.Errorf("two listeners are named %s", l.Name)
 		}
 		listeners = append(listeners, l)
 	}

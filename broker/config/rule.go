@@ -161,6 +161,7 @@ func offsetReset() Rule {
 		case isDuration && isoDuration.MatchString(by) && strings.ContainsAny(by, "0123456789") && !strings.HasSuffix(by, "T"):
 			return nil
 		}
-		return invalidValue(name, v.String(), "Value must be one of "+text)
+		return invalidValue(name, v.String(), fmt.Sprintf("Invalid value `%s` for configuration %s. The value must be either "+
+			"'earliest', 'latest' or of the format 'by_duration:<PnDTnHnMn.nS>'.", v.String(), name))
 	}}
 }

@@ -61,6 +61,7 @@ type TopicConfig struct {
 
 	// Produce.
 	MaxMessageBytes     int32             // max.message.bytes
+	MaxRecordBytes      int32             // max.decompressed.message.bytes: one record, decompressed
 	MinInsyncReplicas   int32             // min.insync.replicas
 	CompressionType     Compression       // compression.type
 	GzipLevel           int               // compression.gzip.level, -1 the library's choice
@@ -200,6 +201,7 @@ func typedTopic(values map[string]value) TopicConfig {
 		MaxCompactionLag:       ms("max.compaction.lag.ms"),
 		MinCleanableDirtyRatio: values["min.cleanable.dirty.ratio"].real,
 		MaxMessageBytes:        int32(num("max.message.bytes")),
+		MaxRecordBytes:         int32(num("max.decompressed.message.bytes")),
 		MinInsyncReplicas:      int32(num("min.insync.replicas")),
 		CompressionType:        Compression(values["compression.type"].text),
 		GzipLevel:              int(num("compression.gzip.level")),
