@@ -141,7 +141,7 @@ func (b *Broker) limits() []limit {
 			"log.retention.ms must be unlimited (-1) or, greater than or equal to 1", "write -1, or 1 or more",
 		},
 		{
-			b.num("log.cleaner.dedupe.buffer.size")/b.num("log.cleaner.threads") <= 1<<20, "log.cleaner.dedupe.buffer.size",
+			b.num("log.cleaner.dedupe.buffer.size")/max(1, b.num("log.cleaner.threads")) <= 1<<20, "log.cleaner.dedupe.buffer.size",
 			"log.cleaner.dedupe.buffer.size must be at least 1MB per cleaner thread.", "raise it or lower log.cleaner.threads",
 		},
 		{

@@ -158,10 +158,17 @@ func (b *Broker) validateBroker(values map[string]string, perBroker bool) error 
 			strings.Join(bare, ", "))
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if p, ok := Lookup(ScopeBroker, name); ok {
-			if _, err := parseValue(p, values[name]); err != nil {
-				return err
-			}
+		p, ok := Lookup(ScopeBroker, name)
+		if !ok {
+			continue
+		}
+		// A file may repeat an item of a list, a dynamic change may not.
+		if raw, err := parseType(name, values[name], p.Type); err == nil && p.Rule.distinct &&
+			len(withoutDuplicates(raw.list)) != len(raw.list) {
+			return invalid("Configuration '%s' values must not be duplicated.", name)
+		}
+		if _, err := parseValue(p, values[name]); err != nil {
+			return err
 		}
 	}
 	if !perBroker && len(single) > 0 {

@@ -71,6 +71,8 @@ func TestDynamicBrokerChangesAreCheckedAsKafkaDoes(t *testing.T) {
 		{"num.io.threads=17", true, "Invalid dynamic configuration: Dynamic thread count update validation failed for num.io.threads=17, value should not be greater than double the current value 8"},
 		{"num.io.threads=3", true, "Invalid dynamic configuration: Dynamic thread count update validation failed for num.io.threads=3, value should be at least half the current value 8"},
 		{"num.io.threads=16", false, ""},
+		{"log.cleaner.threads=0", false, ""},
+		{"log.cleaner.threads=200", false, "requirement failed: log.cleaner.dedupe.buffer.size must be at least 1MB per cleaner thread."},
 		{"leader.replication.throttled.rate=-1", true, "Invalid value -1 for configuration leader.replication.throttled.rate: Value must be at least 0"},
 		{"my.plugin.key=1", true, ""},
 		{"weir.flush.on.acks=some", false, "Invalid value some for configuration weir.flush.on.acks: String must be one of: none, all"},
