@@ -20,29 +20,18 @@ var (
 	ErrClosed = errors.New("controller: closed")
 )
 
-// Leadership says whether this node leads the quorum, and in which term.
-type Leadership struct {
-	Leader bool
-	Term   metadata.Term
-}
-
-// Proposal is an entry on its way into the log.
-type Proposal interface {
-	// Wait returns when this node has applied the entry, with the outcome of
-	// metadata.Apply; or earlier with an error when the entry's fate is unknown.
-	Wait(ctx context.Context) (metadata.Index, error)
-}
-
 // Quorum is what the loop needs of the replicated log.
 type Quorum interface {
 	// Image is the newest applied image.
 	Image() *metadata.Image
 	// Start hands an entry to the log without waiting for it. Entries reach the
-	// log in the order of the calls.
-	Start(e metadata.Entry) Proposal
+	// log in the order of the calls. The function it returns waits until this
+	// node has applied the entry, for the outcome of metadata.Apply; it fails
+	// earlier when the entry's fate is unknown.
+	Start(e metadata.Entry) (wait func(context.Context) (metadata.Index, error))
 	// Leadership returns a channel that holds the newest state: a value that
 	// was not received in time is replaced by the one that followed it.
-	Leadership() <-chan Leadership
+	Leadership() <-chan metadata.Leadership
 }
 
 // maxInFlight bounds requests waiting for a decision and entries waiting to be
@@ -124,8 +113,8 @@ type Controller struct {
 type operation struct {
 	// decide computes the records for the request; it may only read the state.
 	decide func(s state) []metadata.Record
-	// proposal is nil when there was nothing to change.
-	proposal   Proposal
+	// wait is nil when there was nothing to change.
+	wait       func(context.Context) (metadata.Index, error)
 	generation *generation
 	reply      chan error // capacity 1
 }
@@ -220,11 +209,11 @@ func (c *Controller) begin(term metadata.Term) error {
 		return nil
 	}
 	records := []metadata.Record{&metadata.TermStart{Term: term, Leader: c.rules.nodeID}}
-	_, err := c.quorum.Start(metadata.Entry{Term: term, Records: records}).Wait(c.ctx)
+	_, err := c.quorum.Start(metadata.Entry{Term: term, Records: records})(c.ctx)
 	if err != nil || c.quorum.Image().ClusterID != "" {
 		return err
 	}
-	_, err = c.quorum.Start(metadata.Entry{Term: term, Records: c.bootstrap}).Wait(c.ctx)
+	_, err = c.quorum.Start(metadata.Entry{Term: term, Records: c.bootstrap})(c.ctx)
 	return err
 }
 
@@ -243,7 +232,7 @@ func (c *Controller) step(op *operation, term metadata.Term, gen *generation, wo
 			return working
 		}
 		next = after
-		op.proposal = c.quorum.Start(entry)
+		op.wait = c.quorum.Start(entry)
 	}
 	gen.pending.Add(1)
 	select {
@@ -267,13 +256,13 @@ func (c *Controller) replyLoop() {
 }
 
 func (c *Controller) outcome(op *operation) error {
-	if op.proposal == nil {
+	if op.wait == nil {
 		if op.generation.failed.Load() {
 			return ErrNotController
 		}
 		return nil
 	}
-	if _, err := op.proposal.Wait(c.ctx); err != nil {
+	if _, err := op.wait(c.ctx); err != nil {
 		op.generation.failed.Store(true)
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 )
 
 // Errors of decoding. ErrUnknownRecord and ErrUnknownFormat mean that a newer
@@ -19,6 +20,7 @@ var (
 // unless said otherwise; strings and byte arrays have a uvarint length first.
 //
 //	entry   = format(1 byte, 1) term(uvarint) count(uvarint) record*
+//	          crc32c(4 bytes big endian, of all before it)
 //	record  = length(uvarint, of what follows) type(uvarint) version(uvarint) fields
 //
 // A record that is longer than its fields is corrupt: a field is added by a new
@@ -27,6 +29,7 @@ const entryFormat = 1
 
 // AppendEntry appends the binary form of an entry to dst.
 func AppendEntry(dst []byte, e Entry) []byte {
+	start := len(dst)
 	dst = append(dst, entryFormat)
 	dst = binary.AppendUvarint(dst, uint64(e.Term))
 	dst = binary.AppendUvarint(dst, uint64(len(e.Records)))
@@ -34,7 +37,7 @@ func AppendEntry(dst []byte, e Entry) []byte {
 	for _, r := range e.Records {
 		dst = appendRecord(dst, &enc, r)
 	}
-	return dst
+	return binary.BigEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
 }
 
 func appendRecord(dst []byte, enc *encoder, r Record) []byte {
@@ -48,9 +51,15 @@ func appendRecord(dst []byte, enc *encoder, r Record) []byte {
 
 // DecodeEntry reads what AppendEntry wrote. The result does not refer to raw.
 func DecodeEntry(raw []byte) (Entry, error) {
-	d := decoder{b: raw}
+	if len(raw) < 4 {
+		return Entry{}, fmt.Errorf("%w: truncated entry", ErrCorrupt)
+	}
+	d := decoder{b: raw[:len(raw)-4]}
 	if format := d.byte(); d.err == nil && format != entryFormat {
 		return Entry{}, fmt.Errorf("%w: entry format %d", ErrUnknownFormat, format)
+	}
+	if crc32.Checksum(raw[:len(raw)-4], castagnoli) != binary.BigEndian.Uint32(raw[len(raw)-4:]) {
+		return Entry{}, fmt.Errorf("%w: entry checksum", ErrCorrupt)
 	}
 	e := Entry{Term: Term(d.uvarint())}
 	count := d.count(3)

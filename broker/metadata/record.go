@@ -45,6 +45,13 @@ type Entry struct {
 	Records []Record
 }
 
+// Leadership says whether this node leads the metadata quorum, and in which
+// term.
+type Leadership struct {
+	Leader bool
+	Term   Term
+}
+
 // TermStart begins a controller term. As the first record of an entry it moves
 // the image to that entry's term, provided that this is newer; the records after
 // it are then of the new term.
