@@ -116,7 +116,7 @@ func (d *Dir) load(o DirOptions) error {
 	if err := d.removeDeleted(); err != nil {
 		return err
 	}
-	marks, err := openMarks(d.fs, d.path, d.log)
+	marks, err := openMarks(d.fs, d.path, d.clean, d.log)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"log/slog"
 	"maps"
 	"sync"
@@ -16,8 +17,8 @@ const (
 	marksFile = "local.db"
 	// marksVersion is the version of the layout below. A file of another version is not read.
 	marksVersion = 1
-	// markSize is the length of a value: four int64, big endian, in the order of Mark's fields.
-	markSize = 4 * 8
+	// markSize is the length of a value: four int64 and a checksum.
+	markSize = 4*8 + 4
 )
 
 var errMarksFormat = errors.New("unknown or damaged format")
@@ -41,11 +42,9 @@ var noMark = Mark{RecoveryPoint: Unknown, HighWatermark: Unknown, LogStartOffset
 //
 // Memory is what counts while the process lives; the file is brought up to it by Flush, in one transaction, and by the
 // calls that say so. Losing the file costs time, never data: recovery scans whole logs, high watermarks are found anew,
-// log start offsets fall back to the first segment. So a file that is missing, damaged or of another version is begun
-// anew with a warning. Marks is safe for concurrent use.
+// log start offsets fall back to the first segment. So of a file that is damaged what
+// is intact is kept, one that is missing or of another version is begun anew, and a warning says so. Marks is safe for concurrent use.
 type Marks struct {
-	log *slog.Logger
-
 	// turn is held by the one who writes the file. It is taken before mu, never the other way round.
 	turn struct {
 		sync.Mutex
@@ -63,18 +62,23 @@ type Marks struct {
 
 // markStore is a file of marks.
 type markStore interface {
-	// write makes the changed marks durable; nil is for one to remove. all returns everything there is.
-	write(changed map[TopicPartition]*Mark, all func() map[TopicPartition]Mark) error
+	// write makes the changed marks durable; nil is for one to remove. all returns everything there is, count says how
+	// many that were when changed was taken.
+	write(changed map[TopicPartition]*Mark, all func() map[TopicPartition]Mark, count int) error
 	close() error
 }
 
-func openMarks(fsys vfs.FS, dir string, log *slog.Logger) (*Marks, error) {
-	m := &Marks{log: log}
-	open := openFileMarks
+// openMarks reads local.db. After an unclean stop, when trust is false, its structure is begun anew from what was read.
+func openMarks(fsys vfs.FS, dir string, trust bool, log *slog.Logger) (*Marks, error) {
+	m := &Marks{}
+	var store markStore
+	var marks map[TopicPartition]Mark
+	var err error
 	if vfs.Root(fsys) == vfs.OS() {
-		open = openBoltMarks
+		store, marks, err = openBoltMarks(dir, trust, log)
+	} else {
+		store, marks, err = openFileMarks(fsys, dir, log)
 	}
-	store, marks, err := open(fsys, dir, log)
 	if err != nil {
 		return nil, storageError("open "+marksFile, err)
 	}
@@ -182,6 +186,7 @@ func (m *Marks) save(seq int64) error {
 	}
 	upTo, dirty := m.mu.seq, m.mu.dirty
 	m.mu.dirty = map[TopicPartition]struct{}{}
+	count := len(m.mu.marks)
 	changed := make(map[TopicPartition]*Mark, len(dirty))
 	for tp := range dirty {
 		changed[tp] = nil
@@ -192,7 +197,7 @@ func (m *Marks) save(seq int64) error {
 	m.mu.Unlock()
 	err := ErrClosed
 	if !m.turn.closed {
-		err = storageError("write "+marksFile, m.turn.store.write(changed, m.All))
+		err = storageError("write "+marksFile, m.turn.store.write(changed, m.All, count))
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -214,27 +219,35 @@ func (m *Marks) close() error {
 	return m.turn.store.close()
 }
 
-// appendMark and parseMark are the layout of a value, the keys' is below. Version 1:
+// The layout of version 1, big endian. The checksum is there because bbolt has none of its own for what is in its pages,
+// and a wrong log start offset would remove records.
 //
 //	key    topic, one zero byte, int32 partition
-//	value  int64 recovery point, int64 high watermark, int64 log start offset, int64 cleaner offset
-func appendMark(dst []byte, m Mark) []byte {
+//	value  int64 recovery point, int64 high watermark, int64 log start offset, int64 cleaner offset,
+//	       uint32 crc32c of the key and the 32 bytes before
+func appendMarkValue(dst, key []byte, m Mark) []byte {
+	start := len(dst)
 	for _, off := range []batch.Offset{m.RecoveryPoint, m.HighWatermark, m.LogStartOffset, m.CleanerOffset} {
 		dst = binary.BigEndian.AppendUint64(dst, uint64(off))
 	}
-	return dst
+	crc := crc32.Update(crc32.Checksum(key, castagnoli), castagnoli, dst[start:])
+	return binary.BigEndian.AppendUint32(dst, crc)
 }
 
-func parseMark(value []byte) (Mark, error) {
+func parseMark(key, value []byte) (TopicPartition, Mark, error) {
+	tp, err := parseMarkKey(key)
+	if err != nil {
+		return tp, noMark, err
+	}
 	if len(value) != markSize {
-		return noMark, fmt.Errorf("%w: mark of %d bytes", errMarksFormat, len(value))
+		return tp, noMark, fmt.Errorf("%w: mark of %d bytes", errMarksFormat, len(value))
+	}
+	crc := crc32.Update(crc32.Checksum(key, castagnoli), castagnoli, value[:markSize-4])
+	if crc != binary.BigEndian.Uint32(value[markSize-4:]) {
+		return tp, noMark, fmt.Errorf("%w: checksum of %s", errMarksFormat, tp)
 	}
 	at := func(i int) batch.Offset { return batch.Offset(binary.BigEndian.Uint64(value[8*i:])) }
-	m := Mark{RecoveryPoint: at(0), HighWatermark: at(1), LogStartOffset: at(2), CleanerOffset: at(3)}
-	if min(m.RecoveryPoint, m.HighWatermark, m.LogStartOffset, m.CleanerOffset) < Unknown {
-		return noMark, fmt.Errorf("%w: negative offset", errMarksFormat)
-	}
-	return m, nil
+	return tp, Mark{RecoveryPoint: at(0), HighWatermark: at(1), LogStartOffset: at(2), CleanerOffset: at(3)}, nil
 }
 
 func appendMarkKey(dst []byte, tp TopicPartition) []byte {

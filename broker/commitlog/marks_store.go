@@ -23,6 +23,7 @@ var (
 	marksBucket  = []byte("marks")
 	metaBucket   = []byte("meta")
 	versionKey   = []byte("version")
+	countKey     = []byte("count")
 	castagnoli   = crc32.MakeTable(crc32.Castagnoli)
 	marksMagic   = []byte("weirmark")
 	errMarksGone = errors.New("no such file")
@@ -34,44 +35,51 @@ type boltMarks struct {
 	name string
 	log  *slog.Logger
 	db   *bbolt.DB
+	// broken is set after a panic inside bbolt. It may still hold its locks then, so that Close would wait for ever: the
+	// database is left to itself, with its file descriptor, and a new file takes its place.
+	broken bool
 }
 
-func openBoltMarks(fsys vfs.FS, dir string, log *slog.Logger) (markStore, map[TopicPartition]Mark, error) {
+func openBoltMarks(dir string, trust bool, log *slog.Logger) (markStore, map[TopicPartition]Mark, error) {
 	b := &boltMarks{name: filepath.Join(dir, marksFile), log: log}
-	var marks map[TopicPartition]Mark
-	_, err := fsys.Stat(b.name)
-	if err == nil {
-		err = catchFaults(func() (err error) {
-			if b.db, err = openBolt(b.name); err == nil {
-				marks, err = readBolt(b.db)
-			}
-			return err
-		})
-		if err == nil {
-			return b, marks, nil
-		}
-		if errors.Is(err, fs.ErrPermission) {
-			return nil, nil, err
-		}
-		log.Warn("marks are unusable and begun anew: logs are recovered in full", "file", b.name, "error", err)
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, err
+	marks := map[TopicPartition]Mark{}
+	_, err := os.Stat(b.name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return b, marks, b.beginAnew(marks)
 	}
-	marks = map[TopicPartition]Mark{}
+	if err == nil {
+		err = b.guard(func() (err error) {
+			if b.db, err = openBolt(b.name); err != nil {
+				return err
+			}
+			return readBolt(b.db, marks)
+		})
+	}
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return nil, nil, err
+	case err != nil:
+		// Each mark has its own checksum: those that were read are right.
+		log.Warn("marks are damaged: some logs are recovered in full", "file", b.name, "read", len(marks), "error", err)
+	case trust:
+		return b, marks, nil
+	}
 	return b, marks, b.beginAnew(marks)
 }
 
 func openBolt(name string) (*bbolt.DB, error) {
 	return bbolt.Open(name, 0o644, &bbolt.Options{
-		Timeout:        time.Second, // the directory's own lock is held: nobody should have it
-		NoFreelistSync: true,
+		Timeout: time.Second, // the directory's own lock is held: nobody should have it
+		// The list of free pages is kept in the file. Without it bbolt looks for them on a goroutine of its own, where
+		// a damaged file would end the process.
+		NoFreelistSync: false,
 		FreelistType:   bbolt.FreelistMapType,
 	})
 }
 
-func readBolt(db *bbolt.DB) (map[TopicPartition]Mark, error) {
-	marks := map[TopicPartition]Mark{}
-	return marks, db.View(func(tx *bbolt.Tx) error {
+// readBolt adds the intact marks to marks. An error says that there may have been more.
+func readBolt(db *bbolt.DB, marks map[TopicPartition]Mark) error {
+	return db.View(func(tx *bbolt.Tx) error {
 		meta, bucket := tx.Bucket(metaBucket), tx.Bucket(marksBucket)
 		if meta == nil || bucket == nil {
 			return fmt.Errorf("%w: no marks in it", errMarksFormat)
@@ -79,31 +87,41 @@ func readBolt(db *bbolt.DB) (map[TopicPartition]Mark, error) {
 		if v := meta.Get(versionKey); len(v) != 4 || binary.BigEndian.Uint32(v) != marksVersion {
 			return fmt.Errorf("%w: version %x, want %d", errMarksFormat, v, marksVersion)
 		}
-		return bucket.ForEach(func(k, v []byte) error {
-			tp, err := parseMarkKey(k)
-			if err != nil {
-				return err
+		var damage error
+		err := bucket.ForEach(func(k, v []byte) error {
+			tp, mark, err := parseMark(k, v)
+			switch {
+			case err != nil:
+				damage = err
+			case bucket.Get(k) == nil:
+				damage = fmt.Errorf("%w: %s is out of place", errMarksFormat, tp)
+				fallthrough
+			default:
+				marks[tp] = mark
 			}
-			marks[tp], err = parseMark(v)
-			return err
+			return nil
 		})
+		if v := meta.Get(countKey); damage == nil && (len(v) != 4 || int64(binary.BigEndian.Uint32(v)) != int64(len(marks))) {
+			damage = fmt.Errorf("%w: %d marks, want %x", errMarksFormat, len(marks), v)
+		}
+		return errors.Join(err, damage)
 	})
 }
 
 // beginAnew replaces the file by one that holds all.
 func (b *boltMarks) beginAnew(all map[TopicPartition]Mark) error {
-	if b.db != nil {
-		_ = catchFaults(b.db.Close)
-		b.db = nil
+	if b.db != nil && !b.broken {
+		_ = b.db.Close()
 	}
-	if err := os.Remove(b.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	b.db, b.broken = nil, false
+	tmp := b.name + vfs.TempSuffix
+	if err := os.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	db, err := openBolt(b.name)
+	db, err := openBolt(tmp)
 	if err != nil {
 		return err
 	}
-	b.db = db
 	err = db.Update(func(tx *bbolt.Tx) error {
 		meta, err := tx.CreateBucketIfNotExists(metaBucket)
 		if err != nil {
@@ -112,52 +130,58 @@ func (b *boltMarks) beginAnew(all map[TopicPartition]Mark) error {
 		if err := meta.Put(versionKey, binary.BigEndian.AppendUint32(nil, marksVersion)); err != nil {
 			return err
 		}
-		bucket, err := tx.CreateBucketIfNotExists(marksBucket)
-		if err != nil {
+		if _, err := tx.CreateBucketIfNotExists(marksBucket); err != nil {
 			return err
 		}
 		for tp, mark := range all {
-			if err := putMark(bucket, tp, &mark); err != nil {
+			if err := putMark(tx, tp, &mark); err != nil {
 				return err
 			}
 		}
-		return nil
+		return putCount(tx, len(all))
 	})
-	if err != nil {
+	if err := errors.Join(err, db.Close()); err != nil {
 		return err
 	}
-	return vfs.SyncDir(vfs.OS(), filepath.Dir(b.name))
+	if err := os.Rename(tmp, b.name); err != nil {
+		return err
+	}
+	if err := vfs.SyncDir(vfs.OS(), filepath.Dir(b.name)); err != nil {
+		return err
+	}
+	b.db, err = openBolt(b.name)
+	return err
 }
 
 // putMark sets a mark, or with nil removes it.
-func putMark(bucket *bbolt.Bucket, tp TopicPartition, mark *Mark) error {
+func putMark(tx *bbolt.Tx, tp TopicPartition, mark *Mark) error {
 	key := appendMarkKey(nil, tp)
 	if mark == nil {
-		return bucket.Delete(key)
+		return tx.Bucket(marksBucket).Delete(key)
 	}
-	return bucket.Put(key, appendMark(nil, *mark))
+	return tx.Bucket(marksBucket).Put(key, appendMarkValue(nil, key, *mark))
 }
 
-func (b *boltMarks) write(changed map[TopicPartition]*Mark, all func() map[TopicPartition]Mark) error {
+func putCount(tx *bbolt.Tx, n int) error {
+	return tx.Bucket(metaBucket).Put(countKey, binary.BigEndian.AppendUint32(nil, uint32(n)))
+}
+
+func (b *boltMarks) write(changed map[TopicPartition]*Mark, all func() map[TopicPartition]Mark, count int) error {
 	err := errMarksGone
 	if b.db != nil {
-		err = catchFaults(func() error {
+		err = b.guard(func() error {
 			return b.db.Update(func(tx *bbolt.Tx) error {
-				bucket := tx.Bucket(marksBucket)
-				if bucket == nil {
-					return fmt.Errorf("%w: no marks in it", errMarksFormat)
-				}
 				for tp, mark := range changed {
-					if err := putMark(bucket, tp, mark); err != nil {
+					if err := putMark(tx, tp, mark); err != nil {
 						return err
 					}
 				}
-				return nil
+				return putCount(tx, count)
 			})
 		})
 	}
 	var damage *faultError
-	if !errors.As(err, &damage) && !errors.Is(err, errMarksGone) && !errors.Is(err, errMarksFormat) {
+	if !errors.As(err, &damage) && !errors.Is(err, errMarksGone) {
 		return err
 	}
 	b.log.Warn("marks are damaged and written anew from memory", "file", b.name, "error", err)
@@ -165,10 +189,10 @@ func (b *boltMarks) write(changed map[TopicPartition]*Mark, all func() map[Topic
 }
 
 func (b *boltMarks) close() error {
-	if b.db == nil {
+	if b.db == nil || b.broken {
 		return nil
 	}
-	return catchFaults(b.db.Close)
+	return b.guard(b.db.Close)
 }
 
 // faultError is a panic, or an access to memory that a damaged file does not back.
@@ -176,10 +200,12 @@ type faultError struct{ value any }
 
 func (e *faultError) Error() string { return fmt.Sprintf("damaged file: %v", e.value) }
 
-func catchFaults(fn func() error) (err error) {
+// guard runs fn on the database and turns what a damaged file does to it into a faultError.
+func (b *boltMarks) guard(fn func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if r := recover(); r != nil {
+			b.broken = true
 			err = &faultError{r}
 		}
 	}()
@@ -231,13 +257,11 @@ func parseFileMarks(b []byte) (map[TopicPartition]Mark, error) {
 		if len(b) < 2+n+markSize {
 			return nil, errMarksFormat
 		}
-		tp, err := parseMarkKey(b[2 : 2+n])
+		tp, mark, err := parseMark(b[2:2+n], b[2+n:2+n+markSize])
 		if err != nil {
 			return nil, err
 		}
-		if marks[tp], err = parseMark(b[2+n : 2+n+markSize]); err != nil {
-			return nil, err
-		}
+		marks[tp] = mark
 		b = b[2+n+markSize:]
 	}
 	if len(b) != 0 {
@@ -246,7 +270,7 @@ func parseFileMarks(b []byte) (map[TopicPartition]Mark, error) {
 	return marks, nil
 }
 
-func (f *fileMarks) write(_ map[TopicPartition]*Mark, list func() map[TopicPartition]Mark) error {
+func (f *fileMarks) write(_ map[TopicPartition]*Mark, list func() map[TopicPartition]Mark, _ int) error {
 	all := list()
 	b := append([]byte(nil), marksMagic...)
 	b = binary.BigEndian.AppendUint32(b, marksVersion)
@@ -258,7 +282,7 @@ func (f *fileMarks) write(_ map[TopicPartition]*Mark, list func() map[TopicParti
 	for _, tp := range tps {
 		key := appendMarkKey(nil, tp)
 		b = binary.BigEndian.AppendUint16(b, uint16(len(key)))
-		b = appendMark(append(b, key...), all[tp])
+		b = appendMarkValue(append(b, key...), key, all[tp])
 	}
 	binary.BigEndian.PutUint32(b[12:], crc32.Checksum(b[16:], castagnoli))
 	return vfs.WriteFileAtomic(f.fs, f.name, b)
