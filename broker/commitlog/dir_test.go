@@ -12,11 +12,11 @@ import (
 	"github.com/weir-broker/weir/broker/vfs"
 )
 
-var testDir = DirOptions{ClusterID: "4L6g3nShT-eMCtK--X86sw", NodeID: 7}
+var dirOwner = DirOptions{ClusterID: "4L6g3nShT-eMCtK--X86sw", NodeID: 7}
 
 func mustOpenDir(t *testing.T, fsys vfs.FS, path string) *Dir {
 	t.Helper()
-	d, err := OpenDir(fsys, path, testDir)
+	d, err := OpenDir(fsys, path, dirOwner)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestNewDirGetsIdentityAndKeepsIt(t *testing.T) {
 func TestDirInUseIsRefused(t *testing.T) {
 	bothFS(t, func(t *testing.T, fsys vfs.FS, path string) {
 		d := mustOpenDir(t, fsys, path)
-		if _, err := OpenDir(fsys, path, testDir); !errors.Is(err, ErrDirLocked) || !strings.Contains(err.Error(), path) {
+		if _, err := OpenDir(fsys, path, dirOwner); !errors.Is(err, ErrDirLocked) || !strings.Contains(err.Error(), path) {
 			t.Errorf("have %v", err)
 		}
 		if err := d.Close(false); err != nil {
@@ -112,7 +112,7 @@ func TestMetaProperties(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			fsys := vfs.NewMem()
 			mustWrite(t, fsys, "/log/meta.properties", c.content)
-			d, err := OpenDir(fsys, "/log", testDir)
+			d, err := OpenDir(fsys, "/log", dirOwner)
 			if !errors.Is(err, c.err) {
 				t.Fatalf("have %v, want %v", err, c.err)
 			}
@@ -147,7 +147,7 @@ func TestMetaProperties(t *testing.T) {
 func TestPartitionsWithoutMetaPropertiesAreRefused(t *testing.T) {
 	fsys := vfs.NewMem()
 	mustWrite(t, fsys, "/log/orders-0/00000000000000000000.log", "")
-	_, err := OpenDir(fsys, "/log", testDir)
+	_, err := OpenDir(fsys, "/log", dirOwner)
 	if !errors.Is(err, ErrBadMetaProperties) || !strings.Contains(err.Error(), "orders-0") {
 		t.Fatalf("have %v", err)
 	}
@@ -320,7 +320,7 @@ func TestDirSurvivesCrashAtEveryOperation(t *testing.T) {
 		for _, kept := range []float64{0, 0.5, 1} {
 			crashes++
 			c := fsys.CrashClone(vfs.CrashOptions{UnsyncedKept: kept, Rand: rng})
-			d, err := OpenDir(c, "/log", testDir)
+			d, err := OpenDir(c, "/log", dirOwner)
 			if err != nil {
 				t.Fatalf("after %s, kept %v: %v", op, kept, err)
 			}
@@ -366,7 +366,7 @@ func TestFailedDiskIsReportedByOpenDir(t *testing.T) {
 		}
 		s := vfs.NewFaults(mem)
 		rule := s.Add(vfs.Fault{Nth: nth, Err: syscall.EIO})
-		d, err := OpenDir(s, "/log", testDir)
+		d, err := OpenDir(s, "/log", dirOwner)
 		if rule.Failed() == 0 {
 			if err != nil {
 				t.Fatal(err)

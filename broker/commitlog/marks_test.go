@@ -101,7 +101,7 @@ func TestDamagedMarksAreBegunAnew(t *testing.T) {
 		for what, b := range bad {
 			mustWrite(t, fsys, name, string(b))
 			var warnings bytes.Buffer
-			o := testDir
+			o := dirOwner
 			o.Logger = slog.New(slog.NewTextHandler(&warnings, &slog.HandlerOptions{Level: slog.LevelWarn}))
 			d, err := OpenDir(fsys, path, o)
 			if err != nil {
