@@ -3,6 +3,7 @@ package partition
 import (
 	"errors"
 
+	"github.com/weir-broker/weir/broker/commitlog"
 	"github.com/weir-broker/weir/broker/producerstate"
 )
 
@@ -25,10 +26,10 @@ var (
 	ErrUnknownLeaderEpoch = errors.New("unknown leader epoch")
 	// ErrStorage: the log directory is offline or the log cannot be used
 	// (KAFKA_STORAGE_ERROR).
-	ErrStorage = errors.New("storage error")
+	ErrStorage = commitlog.ErrStorage
 	// ErrOffsetOutOfRange: outside the log, or beyond what the caller may see
 	// (OFFSET_OUT_OF_RANGE).
-	ErrOffsetOutOfRange = errors.New("offset out of range")
+	ErrOffsetOutOfRange = commitlog.ErrOffsetOutOfRange
 	// ErrOffsetNotAvailable: the high watermark of a new leader has not yet
 	// reached the start of its epoch (OFFSET_NOT_AVAILABLE).
 	ErrOffsetNotAvailable = errors.New("offset not available")
@@ -40,7 +41,7 @@ var (
 	ErrNotEnoughReplicasAfterAppend = errors.New("not enough in-sync replicas after the append")
 	// ErrBatchLargerThanSegment: the batch does not fit into a segment
 	// (RECORD_LIST_TOO_LARGE).
-	ErrBatchLargerThanSegment = errors.New("batch is larger than a segment")
+	ErrBatchLargerThanSegment = commitlog.ErrBatchesTooLarge
 	// ErrPolicyViolation: the topic's cleanup.policy does not allow deleting
 	// records (POLICY_VIOLATION).
 	ErrPolicyViolation = errors.New("cleanup policy does not allow it")

@@ -169,6 +169,13 @@ func (s *State) restore(e *SnapshotEntry) {
 	s.producers[e.ProducerID] = p
 }
 
+// Roll writes the snapshot of a segment that begins at base, which is the log
+// end. It is not made durable: it costs replay time if it is lost.
+func (s *State) Roll(base batch.Offset) error {
+	s.mapEnd = max(s.mapEnd, base)
+	return s.Snapshot(false)
+}
+
 // Snapshot writes the state up to End if the newest snapshot is older than
 // that. sync makes it durable before it returns; without, a crash may leave a
 // file that Load skips.

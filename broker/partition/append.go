@@ -1,0 +1,118 @@
+package partition
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/weir-broker/weir/broker/batch"
+	"github.com/weir-broker/weir/broker/commitlog"
+	"github.com/weir-broker/weir/broker/policy"
+)
+
+// Append validates one batch, assigns its offsets and writes it. When Acks is
+// AcksAll, wait for AckState of LastOffset + 1.
+//
+// Errors: ErrNotLeader, ErrFencedLeaderEpoch, ErrUnknownLeaderEpoch,
+// ErrNotEnoughReplicas, ErrBatchLargerThanSegment, ErrStorage, those of the
+// producer check, and those of batch.Validate. After any of them nothing of
+// the batch is in the log.
+func (p *Partition) Append(r AppendRequest) (AppendResult, error) {
+	p.mu.Lock()
+	result, err := p.appendLocked(&r)
+	p.mu.Unlock()
+	if err != nil {
+		return AppendResult{}, p.failure(err)
+	}
+	if !result.Duplicate {
+		p.waiters.wake()
+	}
+	if r.Acks == AcksAll && p.settings.Load().flushAcks {
+		p.flushTo(result.LastOffset + 1)
+	}
+	return result, nil
+}
+
+func (p *Partition) appendLocked(r *AppendRequest) (AppendResult, error) {
+	st := p.status.Load()
+	if err := st.check(r.CurrentLeaderEpoch, true); err != nil {
+		return AppendResult{}, err
+	}
+	s := &p.mu.isr
+	if r.Acks == AcksAll && s.underMinISR() {
+		return AppendResult{}, fmt.Errorf("%w: %d, at least %d are asked for", ErrNotEnoughReplicas, len(s.committed), s.effectiveMinISR())
+	}
+	if !p.mu.identified {
+		// The log must never hold data that nobody can tell the topic of.
+		if err := commitlog.WriteTopicID(p.dir.fs, filepath.Join(p.dir.path, p.name), p.topicID); err != nil {
+			return AppendResult{}, err
+		}
+		p.mu.identified = true
+	}
+
+	conf := p.settings.Load()
+	now := p.env.now()
+	options := conf.validate
+	options.NextOffset = s.logEnd
+	options.LeaderEpoch = st.epoch
+	options.Now = now.UnixMilli()
+	options.Origin = r.Origin
+	options.TopicPartition = p.name
+	valid, err := batch.Validate(r.Raw, options)
+	if err != nil {
+		return AppendResult{}, err
+	}
+	if len(valid.Raw) > conf.log.SegmentBytes {
+		return AppendResult{}, fmt.Errorf("%w: %d bytes, segment.bytes is %d", ErrBatchLargerThanSegment, len(valid.Raw), conf.log.SegmentBytes)
+	}
+	p.mu.header[0] = valid.Header
+	h := &p.mu.header[0]
+	verdict, err := p.mu.producers.Check(h, producerOrigin(r.Origin))
+	if err != nil {
+		return AppendResult{}, err
+	}
+	if verdict.Duplicate {
+		return AppendResult{
+			BaseOffset: verdict.BaseOffset, LastOffset: verdict.LastOffset,
+			LogAppendTime: verdict.Timestamp, LogStartOffset: s.logStart, Duplicate: true,
+		}, nil
+	}
+	if err := p.log.Append(valid.Raw, p.mu.header[:]); err != nil {
+		return AppendResult{}, err
+	}
+	s.appended(h.NextOffset(), now)
+	p.moved()
+	p.count.messagesIn.Add(int64(h.RecordCount))
+	p.count.bytesIn.Add(int64(len(valid.Raw)))
+	return AppendResult{
+		BaseOffset: h.BaseOffset, LastOffset: h.LastOffset(),
+		LogAppendTime: valid.LogAppendTime, LogStartOffset: s.logStart,
+	}, nil
+}
+
+func producerOrigin(o batch.Origin) policy.Origin {
+	if o == batch.OriginCoordinator {
+		return policy.OriginCoordinator
+	}
+	return policy.OriginClient
+}
+
+// AckState says whether everything below next is acknowledged by all in-sync
+// replicas, and flushed where weir.flush.on.acks is all. On an error the wait
+// is over, too.
+func (p *Partition) AckState(next batch.Offset) (done bool, err error) {
+	st := p.status.Load()
+	if st.err != nil {
+		return false, st.err
+	}
+	p.mu.Lock()
+	done, err = p.mu.isr.ackState(next)
+	p.mu.Unlock()
+	if err != nil || !done {
+		return done, err
+	}
+	if p.settings.Load().flushAcks && p.log.RecoveryPoint() < next {
+		p.flushTo(next)
+		return false, nil
+	}
+	return true, nil
+}
