@@ -2,6 +2,7 @@ package partition
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
 
 	"github.com/weir-broker/weir/broker/batch"
@@ -26,7 +27,15 @@ func (p *Partition) Append(r AppendRequest) (AppendResult, error) {
 	if !result.Duplicate {
 		p.waiters.wake()
 	}
-	if r.Acks == AcksAll && p.settings.Load().flushAcks {
+	conf := p.settings.Load()
+	if conf.log.FlushMessages < math.MaxInt64 && p.log.FlushDue(p.env.now()) {
+		// flush.messages is a promise to whoever gets the answer. Appends that
+		// come meanwhile share the flush after this one.
+		if err := p.log.Flush(result.LastOffset + 1); err != nil {
+			return AppendResult{}, p.failure(err)
+		}
+	}
+	if r.Acks == AcksAll && conf.flushAcks {
 		p.flushTo(result.LastOffset + 1)
 	}
 	return result, nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/weir-broker/weir/broker/batch"
+	"github.com/weir-broker/weir/broker/commitlog"
 )
 
 // ListOffset looks up an offset by time.
@@ -45,8 +46,14 @@ func (p *Partition) ListOffset(r ListOffsetRequest) (ListOffsetResult, error) {
 		return ListOffsetResult{Timestamp: -1, Offset: end, LeaderEpoch: st.epoch}, nil
 	}
 
-	found, ok, err := p.log.MaxTimestampOffset()
-	if r.Timestamp != MaxTimestamp {
+	var (
+		found commitlog.TimestampOffset
+		ok    bool
+		err   error
+	)
+	if r.Timestamp == MaxTimestamp {
+		found, ok, err = p.log.MaxTimestampOffset()
+	} else {
 		found, ok, err = p.log.OffsetForTimestamp(r.Timestamp, end)
 	}
 	if err != nil {

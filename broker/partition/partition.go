@@ -166,7 +166,7 @@ func (p *Partition) open(r *openRequest) error {
 		err = producers.Load(producerLog(log), p.env.now())
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("producers of %s: %w", path, err), log.Close(false))
+		return errors.Join(storageError(fmt.Errorf("producers of %s: %w", path, err)), log.Close(false))
 	}
 	p.log = log
 	p.mu.producers = producers
@@ -216,10 +216,21 @@ func (h logHook) BatchAppended(header batch.Header, raw []byte) {
 	h.p.mu.producers.Apply(&header, raw)
 }
 
-func (h logHook) Rolled(base batch.Offset) error { return h.p.mu.producers.Roll(base) }
+func (h logHook) Rolled(base batch.Offset) error {
+	return storageError(h.p.mu.producers.Roll(base))
+}
 
 func (h logHook) Truncated(batch.Offset) error {
-	return h.p.mu.producers.Load(producerLog(h.p.log), h.p.env.now())
+	return storageError(h.p.mu.producers.Load(producerLog(h.p.log), h.p.env.now()))
+}
+
+// storageError marks a failure to read or write producer snapshots as one of
+// the disk.
+func storageError(err error) error {
+	if err == nil || errors.Is(err, ErrStorage) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrStorage, err)
 }
 
 func (h logHook) SegmentRemoved(base batch.Offset) {
@@ -322,7 +333,7 @@ func (p *Partition) close(clean bool) error {
 	p.mu.closed = true
 	var err error
 	if clean {
-		err = p.mu.producers.Snapshot(true)
+		err = storageError(p.mu.producers.Snapshot(true))
 	}
 	p.mu.Unlock()
 	return errors.Join(err, p.log.Close(clean && err == nil))

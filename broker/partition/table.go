@@ -1,11 +1,20 @@
 package partition
 
 import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/weir-broker/weir/broker/batch"
+	"github.com/weir-broker/weir/broker/commitlog"
 	"github.com/weir-broker/weir/broker/config"
 	"github.com/weir-broker/weir/broker/metadata"
 	"github.com/weir-broker/weir/broker/policy"
@@ -14,6 +23,13 @@ import (
 // Options configures a Table.
 type Options struct {
 	NodeID metadata.BrokerID
+	// Dirs are the log directories; the table takes them over and closes them.
+	// One that is offline already is kept so.
+	Dirs []*commitlog.Dir
+	// FailedDirs are directories of log.dirs that could not be opened, with the
+	// reason. Partitions that may lie there answer ErrStorage instead of being
+	// created anew.
+	FailedDirs map[string]error
 	// Config is the broker's static configuration; dynamic values come with
 	// the images given to Apply.
 	Config *config.Broker
@@ -32,55 +48,310 @@ type Options struct {
 
 // Table is the set of replicas this broker hosts. It is safe for concurrent
 // use.
-type Table struct{}
+type Table struct {
+	options Options
+	env     *environment
+	dirs    []*hostDir
+	work    *background
+	loops   struct {
+		ctx    context.Context
+		cancel context.CancelFunc
+		wg     sync.WaitGroup
+	}
+	// flushKick tells the flush loop that flush.ms may have changed.
+	flushKick chan struct{}
+
+	// applying serialises Apply and Close. It is taken before mu.
+	applying struct {
+		sync.Mutex
+		image   *metadata.Image
+		brokers brokerFacts
+		closed  bool
+	}
+	mu struct {
+		sync.RWMutex
+		image  *metadata.Image
+		broker *config.Broker // with the dynamic values of image
+		byName map[string]*hosted
+		byID   map[metadata.TopicID]*hosted
+	}
+}
+
+// hosted is a topic of which this broker has replicas.
+type hosted struct {
+	name  string
+	id    metadata.TopicID
+	count *topicCounters
+	// settings is what new partitions get.
+	settings *settings
+	// partitions by number; nil where the replica is elsewhere. The slice is
+	// replaced, not changed.
+	partitions []*Partition
+}
+
+func (h *hosted) partition(index int32) *Partition {
+	if h == nil || index < 0 || int(index) >= len(h.partitions) {
+		return nil
+	}
+	return h.partitions[index]
+}
 
 // NewTable returns a table without partitions. Apply fills it.
-func NewTable(o Options) (*Table, error) { return &Table{}, errAPIOnly }
-
-// Start begins the schedules: retention, flushing, producer expiry, marks.
-func (t *Table) Start() {}
-
-// Close stops the schedules and closes all logs: producer snapshots, flush,
-// marks. It returns the first error; the others are logged.
-func (t *Table) Close() error { return errAPIOnly }
-
-// Apply brings the table in line with the image: the first call loads and
-// recovers what is on disk, later ones follow the differences. It is
-// idempotent. It must not be called concurrently.
-func (t *Table) Apply(img *metadata.Image) error { return errAPIOnly }
+func NewTable(o Options) (*Table, error) {
+	if len(o.Dirs) == 0 {
+		return nil, errors.New("partition: no log directory")
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Retention == nil {
+		o.Retention = policy.StandardRetention()
+	}
+	if o.Producer == nil {
+		o.Producer = policy.StandardProducer()
+	}
+	t := &Table{options: o, work: newBackground(), flushKick: make(chan struct{}, 1)}
+	t.loops.ctx, t.loops.cancel = context.WithCancel(context.Background())
+	t.env = &environment{
+		node: o.NodeID, now: o.Now, log: o.Logger, producer: o.Producer, retention: o.Retention,
+		later: t.work.later, background: t.work.start, dirFailed: t.dirFailed,
+	}
+	t.mu.broker = o.Config
+	t.mu.byName = make(map[string]*hosted)
+	t.mu.byID = make(map[metadata.TopicID]*hosted)
+	for _, dir := range o.Dirs {
+		t.dirs = append(t.dirs, &hostDir{dir: dir, fs: dir.FS(), path: dir.Path()})
+	}
+	for _, path := range slices.Sorted(maps.Keys(o.FailedDirs)) {
+		t.dirs = append(t.dirs, &hostDir{path: path, failed: fmt.Errorf("%w: %w", ErrStorage, o.FailedDirs[path])})
+	}
+	for _, d := range t.dirs {
+		if d.dir != nil {
+			d.dir.OnFail(func(err error) { t.dirOffline(d, err) })
+		}
+	}
+	if o.Registerer != nil {
+		if err := o.Registerer.Register(newCollector(t)); err != nil {
+			return nil, fmt.Errorf("partition: metrics: %w", err)
+		}
+	}
+	return t, nil
+}
 
 // Lookup finds the replica of a partition by the topic's name. Errors:
 // ErrUnknownTopicOrPartition, ErrNotLeader (known, but no replica here),
 // ErrStorage.
-func (t *Table) Lookup(topic string, index int32) (*Partition, error) { return nil, errAPIOnly }
+func (t *Table) Lookup(topic string, index int32) (*Partition, error) {
+	t.mu.RLock()
+	p := t.mu.byName[topic].partition(index)
+	img := t.mu.image
+	t.mu.RUnlock()
+	if p != nil {
+		return served(p)
+	}
+	if img != nil && img.Partition(topic, index) != nil {
+		return nil, ErrNotLeader
+	}
+	return nil, ErrUnknownTopicOrPartition
+}
 
 // LookupID is Lookup by topic id; ErrUnknownTopicID when no topic has it.
 func (t *Table) LookupID(id metadata.TopicID, index int32) (*Partition, error) {
-	return nil, errAPIOnly
+	t.mu.RLock()
+	p := t.mu.byID[id].partition(index)
+	img := t.mu.image
+	t.mu.RUnlock()
+	if p != nil {
+		return served(p)
+	}
+	if img != nil {
+		if topic := img.TopicByID(id); topic != nil {
+			if topic.Partition(index) != nil {
+				return nil, ErrNotLeader
+			}
+			return nil, ErrUnknownTopicOrPartition
+		}
+	}
+	return nil, ErrUnknownTopicID
 }
 
-// All returns the hosted partitions, by topic and index.
-func (t *Table) All() []*Partition { return nil }
-
-// LogDir is one log directory, as DescribeLogDirs shows it.
-type LogDir struct {
-	Path string
-	ID   metadata.DirID
-	// Err is why the directory is offline, nil while it serves.
-	Err error
-	// TotalBytes and UsableBytes are of the file system; -1 when unknown.
-	TotalBytes, UsableBytes int64
-	Replicas                []LogDirReplica
+func served(p *Partition) (*Partition, error) {
+	if err := p.status.Load().err; err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
-// LogDirReplica is one replica in a log directory.
-type LogDirReplica struct {
-	Topic     string
-	Partition int32
-	Size      int64 // bytes
-	// OffsetLag is how far the log end is behind the high watermark.
-	OffsetLag int64
+// All returns the hosted partitions, by topic and index. Some may be offline.
+func (t *Table) All() []*Partition {
+	t.mu.RLock()
+	var out []*Partition
+	for _, h := range t.mu.byName {
+		for _, p := range h.partitions {
+			if p != nil {
+				out = append(out, p)
+			}
+		}
+	}
+	t.mu.RUnlock()
+	slices.SortFunc(out, func(a, b *Partition) int {
+		return cmp.Or(cmp.Compare(a.topic, b.topic), cmp.Compare(a.index, b.index))
+	})
+	return out
 }
 
-// LogDirs describes the log directories.
-func (t *Table) LogDirs() []LogDir { return nil }
+func (t *Table) brokerConfig() *config.Broker {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.mu.broker
+}
+
+// Close stops the schedules and closes all logs and directories: producer
+// snapshots, flush, marks, the clean-shutdown mark. A directory one of whose
+// logs does not close cleanly is recovered at the next start. It returns all
+// errors joined.
+func (t *Table) Close() error {
+	t.applying.Lock()
+	defer t.applying.Unlock()
+	if t.applying.closed {
+		return nil
+	}
+	t.applying.closed = true
+	t.loops.cancel()
+	t.loops.wg.Wait()
+
+	all := t.All()
+	for _, p := range all {
+		p.withdraw(ErrClosed) // nobody waits for a log that is going away
+	}
+	t.work.close()
+
+	var (
+		mu   sync.Mutex
+		errs []error
+		bad  = make(map[*hostDir]bool)
+	)
+	t.perDir(all, func(p *Partition) {
+		clean := p.dir.online()
+		err := p.close(clean)
+		if err == nil && clean && p.log != nil {
+			p.noteMarks()
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		bad[p.dir] = bad[p.dir] || err != nil
+		if clean {
+			errs = append(errs, err)
+		}
+	})
+	for _, d := range t.dirs {
+		if d.dir != nil {
+			errs = append(errs, d.dir.Close(!bad[d] && d.online()))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// perDir calls fn for each partition that is in a directory,
+// num.recovery.threads.per.data.dir at a time for each directory.
+func (t *Table) perDir(all []*Partition, fn func(*Partition)) {
+	queues := make(map[*hostDir]chan *Partition)
+	var wg sync.WaitGroup
+	threads := max(1, int(t.brokerConfig().RecoveryThreadsPerDir))
+	for _, p := range all {
+		if p.dir == nil {
+			continue
+		}
+		q, ok := queues[p.dir]
+		if !ok {
+			q = make(chan *Partition, len(all))
+			queues[p.dir] = q
+		}
+		q <- p
+	}
+	for _, q := range queues {
+		close(q)
+		for range min(threads, len(q)) {
+			wg.Go(func() {
+				for p := range q {
+					fn(p)
+				}
+			})
+		}
+	}
+	wg.Wait()
+}
+
+// noteMarks hands the partition's offsets to the directory's marks; they reach
+// the disk by the next flush of the marks.
+func (p *Partition) noteMarks() {
+	tp := commitlog.TopicPartition{Topic: p.topic, Partition: p.index}
+	marks := p.dir.dir.Marks()
+	marks.SetRecoveryPoint(tp, p.log.RecoveryPoint())
+	marks.SetHighWatermark(tp, batch.Offset(p.hw.Load()))
+}
+
+// background runs work that outlives the call that asked for it, until close.
+type background struct {
+	mu struct {
+		sync.Mutex
+		closed bool
+		timers map[*time.Timer]struct{}
+	}
+	wg sync.WaitGroup
+}
+
+func newBackground() *background {
+	b := &background{}
+	b.mu.timers = make(map[*time.Timer]struct{})
+	return b
+}
+
+// start runs work now.
+func (b *background) start(work func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.mu.closed {
+		b.wg.Go(work)
+	}
+}
+
+// later runs work after delay. What has not begun when close is called is
+// dropped: removed files are found again at the next start.
+func (b *background) later(delay time.Duration, work func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.mu.closed {
+		return
+	}
+	var timer *time.Timer
+	timer = time.AfterFunc(delay, func() {
+		b.mu.Lock()
+		delete(b.mu.timers, timer)
+		if b.mu.closed {
+			b.mu.Unlock()
+			return
+		}
+		b.wg.Add(1)
+		b.mu.Unlock()
+		defer b.wg.Done()
+		work()
+	})
+	b.mu.timers[timer] = struct{}{}
+}
+
+// close drops what has not begun and waits for the rest.
+func (b *background) close() {
+	b.mu.Lock()
+	b.mu.closed = true
+	for timer := range b.mu.timers {
+		timer.Stop()
+	}
+	clear(b.mu.timers)
+	b.mu.Unlock()
+	b.wg.Wait()
+}
