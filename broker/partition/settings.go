@@ -55,7 +55,6 @@ func newSettings(overrides *metadata.Configs, b *config.Broker) (*settings, erro
 			Compacted:     c.Compact,
 			TargetCodec:   targetCodec(&c),
 			HeaderOnly:    c.ProduceValidation == config.ValidateHeader,
-			RecordBound:   int64(b.MaxDecompressedMessageSize),
 		},
 	}, nil
 }
