@@ -121,6 +121,14 @@ func topicParts(enc *encoder, old, t *Topic, fn func(Part) error) error {
 			return err
 		}
 	}
+	if old == nil {
+		return nil
+	}
+	for c := len(t.chunks); c < len(old.chunks); c++ {
+		if err := fn(Part{Kind: PartPartitions, Key: partitionsKey(t.ID, c)}); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

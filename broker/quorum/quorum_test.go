@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hashicorp/raft"
 	"go.uber.org/goleak"
 
 	"github.com/weir-broker/weir/broker/metadata"
@@ -302,7 +301,7 @@ func TestReplicaStopsAtARecordItDoesNotKnow(t *testing.T) {
 	term := lead(t, q)
 	propose(t, q, term, topic(1))
 	at := q.Image().Index
-	err := q.raft.Apply([]byte{99, 0, 0, 0, 0, 0}, time.Second).(raft.ApplyFuture).Error()
+	err := q.raft.Apply([]byte{99, 0, 0, 0, 0, 0}, time.Second).Error()
 	if err != nil {
 		t.Fatal(err)
 	}
