@@ -142,6 +142,9 @@ func (l *Log) roll(base batch.Offset) (*segment, error) {
 	if err := old.idx.Load().write(l.fs, l.Dir(), old.base, true, false); err != nil {
 		return nil, storageError("roll", err)
 	}
+	if err := l.pinDown(old); err != nil {
+		return nil, err
+	}
 	if c.Compacted {
 		// Where offsets may be missing, recovery could not tell a lost tail from a cleaned one.
 		if err := old.file.SyncData(); err != nil {
@@ -170,6 +173,24 @@ func (l *Log) roll(base batch.Offset) (*segment, error) {
 		})
 	}
 	return s, nil
+}
+
+// pinDown makes sure, before a second segment exists, of what recovery needs to notice that the first one lost its tail or
+// its name: the name has to be durable, and there has to be a recovery point. Mostly a flush or an earlier roll saw to it.
+func (l *Log) pinDown(old *segment) error {
+	if !old.dirSynced.Load() {
+		if err := vfs.SyncDir(l.fs, l.Dir()); err != nil {
+			return l.fail(err)
+		}
+		old.dirSynced.Store(true)
+	}
+	if !l.marked && l.save.recoveryPoint != nil {
+		if err := l.save.recoveryPoint(l.RecoveryPoint()); err != nil {
+			return storageError("save recovery point", err)
+		}
+	}
+	l.marked = true
+	return nil
 }
 
 // FlushDue reports whether flush.messages or flush.ms asks for a flush.

@@ -71,7 +71,6 @@ func (l *Log) Flush(upTo batch.Offset) error {
 func (l *Log) flushSegments(upTo batch.Offset) error {
 	from, list := l.RecoveryPoint(), l.list()
 	reached, syncDir := from, false
-	var done []*segment
 	for i := max(floor(list, from), 0); i < len(list) && (list[i].base < upTo); i++ {
 		s := list[i]
 		end := s.nextOffset() // before the sync: what is appended meanwhile waits for the next one
@@ -99,7 +98,6 @@ func (l *Log) flushSegments(upTo batch.Offset) error {
 			return err
 		}
 		reached, syncDir = max(reached, end), syncDir || !s.dirSynced.Load()
-		done = append(done, s)
 	}
 	if err := l.epochs.save(l.fs, l.Dir()); err != nil {
 		return err
@@ -109,8 +107,8 @@ func (l *Log) flushSegments(upTo batch.Offset) error {
 		if err := vfs.SyncDir(l.fs, l.Dir()); err != nil {
 			return err
 		}
-		for _, s := range done {
-			s.dirSynced.Store(true)
+		for _, s := range list {
+			s.dirSynced.Store(true) // a segment begun since is not in list
 		}
 	}
 	l.recovery.Store(int64(max(reached, l.RecoveryPoint())))

@@ -244,13 +244,11 @@ func loadIndex(fsys vfs.FS, dir string, base batch.Offset, logSize int64) (*inde
 	offsets := make([]offsetEntry, 0, len(raw)/offsetEntryLen)
 	for ; len(raw) > 0; raw = raw[offsetEntryLen:] {
 		e := offsetEntry{rel: binary.BigEndian.Uint32(raw), pos: binary.BigEndian.Uint32(raw[4:])}
-		if e == (offsetEntry{}) {
-			break // what Kafka preallocates and does not trim when it is killed; the first batch is never indexed
-		}
 		if n := len(offsets); n > 0 && (e.rel <= offsets[n-1].rel || e.pos <= offsets[n-1].pos) {
 			return nil, fmt.Errorf("%w: offset entry %d does not follow the one before", errBadIndex, n)
 		}
-		if e.rel > maxRelative || int64(e.pos) >= max(logSize, 1) {
+		// The first batch is never indexed. Zeros are what a crash, or Kafka's preallocation, leaves.
+		if e.rel > maxRelative || e.pos == 0 || int64(e.pos) >= logSize {
 			return nil, fmt.Errorf("%w: offset entry %d lies outside", errBadIndex, len(offsets))
 		}
 		offsets = append(offsets, e)
@@ -262,9 +260,6 @@ func loadIndex(fsys vfs.FS, dir string, base batch.Offset, logSize int64) (*inde
 	times := make([]timeEntry, 0, len(raw)/timeEntryLen)
 	for ; len(raw) > 0; raw = raw[timeEntryLen:] {
 		e := timeEntry{ts: int64(binary.BigEndian.Uint64(raw)), rel: binary.BigEndian.Uint32(raw[8:])}
-		if e == (timeEntry{}) && (len(times) > 0 || len(raw) > timeEntryLen) {
-			break
-		}
 		if n := len(times); n > 0 && (e.ts <= times[n-1].ts || e.rel < times[n-1].rel) {
 			return nil, fmt.Errorf("%w: time entry %d does not follow the one before", errBadIndex, n)
 		}

@@ -42,8 +42,9 @@ type Log struct {
 		sync.Mutex
 		closed bool
 	}
-	write sync.Mutex
-	flush flushTurn
+	write  sync.Mutex
+	marked bool // a recovery point was saved; guarded by write
+	flush  flushTurn
 }
 
 // SetConfig replaces the configuration; the next append goes by it.

@@ -116,7 +116,15 @@ func readAll(t testing.TB, l *Log) []byte {
 			t.Fatalf("read at %d: %v", o, err)
 		}
 		if res.NextOffset <= o {
-			t.Fatalf("read at %d of %d got no further", o, l.LogEndOffset())
+			// Where offsets may be missing, an empty active segment can begin behind the last record.
+			if l.config.Load().Compacted && l.active().size.Load() == 0 {
+				return all
+			}
+			var segs []string
+			for _, s := range l.list() {
+				segs = append(segs, fmt.Sprintf("%d: %d bytes to %d", s.base, s.size.Load(), s.next.Load()))
+			}
+			t.Fatalf("read at %d of %d got no further: %v", o, l.LogEndOffset(), segs)
 		}
 		all = append(all, res.Bytes...)
 		o = res.NextOffset

@@ -341,6 +341,9 @@ func (ld *loader) openSealed(s *segment, next batch.Offset) error {
 // recover reads every batch from the segment that holds the recovery point on, and cuts the log at the first that is not
 // whole, valid and in order.
 func (ld *loader) recover() error {
+	if err := ld.finishDeletion(); err != nil {
+		return err
+	}
 	first := max(floor(ld.list, max(ld.o.RecoveryPoint, 0)), 0)
 	for i, s := range ld.list {
 		if i < first {
@@ -355,6 +358,20 @@ func (ld *loader) recover() error {
 			return err
 		}
 	}
+	return nil
+}
+
+// finishDeletion removes the segments wholly below the log start. A crash in the middle of removing them leaves any
+// subset, and holes between them must not be taken for lost tails.
+func (ld *loader) finishDeletion() error {
+	n := max(floor(ld.list, ld.o.LogStartOffset), 0)
+	for _, s := range ld.list[:n] {
+		if err := ld.l.renameDeleted(s); err != nil {
+			return err
+		}
+		ld.l.scrap(s)
+	}
+	ld.list = ld.list[n:]
 	return nil
 }
 
@@ -482,6 +499,13 @@ func (ld *loader) finish(clean bool) error {
 		if err := l.save.recoveryPoint(end); err != nil {
 			return err
 		}
+	}
+	l.marked = o.RecoveryPoint >= 0
+	if !l.marked && len(ld.list) > 1 && l.save.recoveryPoint != nil {
+		if err := l.save.recoveryPoint(recoveryPoint); err != nil {
+			return err
+		}
+		l.marked = true
 	}
 	l.epochs.cutEnd(end)
 	if o.LogStartOffset >= 0 {

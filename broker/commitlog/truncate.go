@@ -11,7 +11,8 @@ import (
 	"github.com/weir-broker/weir/broker/vfs"
 )
 
-// Truncate removes everything from to on. A batch that holds to goes as a whole; the log then ends where that began.
+// Truncate removes everything from to on. A batch that holds to goes as a whole. The log then ends behind the last batch
+// that is left, as it would after a restart.
 func (l *Log) Truncate(to batch.Offset) error {
 	l.maintain.Lock()
 	defer l.maintain.Unlock()
@@ -102,18 +103,6 @@ func (l *Log) shortened(s *segment, to batch.Offset) (*segment, batch.Offset, er
 	if err != nil {
 		return nil, 0, storageError("truncate", err)
 	}
-	end := to
-	if pos < size {
-		var raw [batch.HeaderLen]byte
-		if err := readFull(s, raw[:], pos); err != nil {
-			return nil, 0, storageError("truncate", err)
-		}
-		h, err := batch.ParseHeader(raw[:])
-		if err != nil {
-			return nil, 0, fmt.Errorf("segment %d, position %d: %w", s.base, pos, err)
-		}
-		end = min(end, max(h.BaseOffset, s.base))
-	}
 	x, err := l.indexOf(s)
 	if err != nil {
 		return nil, 0, storageError("truncate", err)
@@ -122,20 +111,20 @@ func (l *Log) shortened(s *segment, to batch.Offset) (*segment, batch.Offset, er
 	short.jitter = s.jitter
 	short.dirSynced.Store(s.dirSynced.Load())
 	short.size.Store(pos)
-	short.next.Store(int64(end))
-	cut := x.cut(short.rel(end))
+	cut := x.cut(short.rel(to)) // the batch that holds to has a last offset at or behind it
 	short.idx.Store(cut)
 	if pos > 0 {
 		short.created, short.firstTimestamp = s.created, s.firstTimestamp
-		if err := l.newestOf(short, cut); err != nil {
+		if err := short.readEnd(cut); err != nil {
 			return nil, 0, err
 		}
 	}
-	return short, end, nil
+	return short, short.nextOffset(), nil
 }
 
-// newestOf finds the largest timestamp of a shortened segment: that of the last time entry, or of a batch behind it.
-func (l *Log) newestOf(s *segment, x *index) error {
+// readEnd finds where a shortened segment ends, and its largest timestamp: that of the last time entry, or of a batch
+// behind it.
+func (s *segment) readEnd(x *index) error {
 	from := uint32(0)
 	if e, ok := x.lastTime(); ok {
 		s.maxTimestamp.Store(e.ts)
@@ -152,6 +141,7 @@ func (l *Log) newestOf(s *segment, x *index) error {
 		if err != nil {
 			return fmt.Errorf("segment %d: %w", s.base, err)
 		}
+		s.next.Store(int64(h.NextOffset()))
 		if h.MaxTimestamp > s.maxTimestamp.Load() {
 			s.maxTimestamp.Store(h.MaxTimestamp)
 			s.maxTimestampRel = uint32(s.rel(h.LastOffset()))
