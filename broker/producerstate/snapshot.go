@@ -60,6 +60,9 @@ type SnapshotEntry struct {
 	TxnFirstOffset   batch.Offset // -1 without an open transaction
 }
 
+// checksum is over everything behind itself.
+func checksum(raw []byte) uint32 { return crc32.Checksum(raw[snapshotCRCFrom:], castagnoli) }
+
 // EncodeSnapshot returns the bytes of a snapshot file.
 func EncodeSnapshot(entries []SnapshotEntry) []byte {
 	out := make([]byte, snapshotHeaderLen, snapshotHeaderLen+len(entries)*snapshotEntryLen)
@@ -76,7 +79,7 @@ func EncodeSnapshot(entries []SnapshotEntry) []byte {
 		out = binary.BigEndian.AppendUint32(out, uint32(e.CoordinatorEpoch))
 		out = binary.BigEndian.AppendUint64(out, uint64(e.TxnFirstOffset))
 	}
-	binary.BigEndian.PutUint32(out[2:], crc32.Checksum(out[snapshotCRCFrom:], castagnoli))
+	binary.BigEndian.PutUint32(out[2:], checksum(out))
 	return out
 }
 
@@ -89,7 +92,7 @@ func DecodeSnapshot(raw []byte) ([]SnapshotEntry, error) {
 	if v := binary.BigEndian.Uint16(raw); v != snapshotVersion {
 		return nil, fmt.Errorf("%w: version %d", ErrCorruptSnapshot, v)
 	}
-	stored, computed := binary.BigEndian.Uint32(raw[2:]), crc32.Checksum(raw[snapshotCRCFrom:], castagnoli)
+	stored, computed := binary.BigEndian.Uint32(raw[2:]), checksum(raw)
 	if stored != computed {
 		return nil, fmt.Errorf("%w: checksum %08x, content has %08x", ErrCorruptSnapshot, stored, computed)
 	}
