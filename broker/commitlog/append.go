@@ -151,13 +151,14 @@ func (l *Log) roll(base batch.Offset) (*segment, error) {
 			return nil, l.fail(err)
 		}
 	}
+	if err := l.seal(old); err != nil {
+		return nil, err
+	}
 	s, err := l.createSegment(base)
 	if err != nil {
+		old.sealed.Store(false)
 		return nil, storageError("roll", err)
 	}
-	old.idxUsed.Store(l.now().UnixMilli())
-	old.mtime.Store(l.now().UnixMilli())
-	old.sealed.Store(true)
 	l.setSegments(appended(list, s))
 	vfs.Failpoint("commitlog.roll.end")
 	if l.hook != nil {
@@ -173,6 +174,25 @@ func (l *Log) roll(base batch.Offset) (*segment, error) {
 		})
 	}
 	return s, nil
+}
+
+// seal ends a segment. While it was the last one, recovery would have scanned it, and its indexes need not have been
+// durable; from now on that comes before the recovery point may stand at its end. Either it stands there already, or the
+// flush that moves it sees the seal.
+func (l *Log) seal(old *segment) error {
+	old.idxUsed.Store(l.now().UnixMilli())
+	old.mtime.Store(l.now().UnixMilli())
+	old.load.Lock()
+	old.sealed.Store(true)
+	passed := l.RecoveryPoint() >= old.nextOffset()
+	old.load.Unlock()
+	if !passed {
+		return nil
+	}
+	if err := old.idx.Load().write(l.fs, l.Dir(), old.base, true, true); err != nil {
+		return l.fail(err)
+	}
+	return nil
 }
 
 // pinDown makes sure, before a second segment exists, of what recovery needs to notice that the first one lost its tail or

@@ -36,14 +36,16 @@ type modelLog struct {
 	start   batch.Offset
 	batches [][]byte
 	durable batch.Offset
+	// least is where the log ends at least: where offsets are missing, the base of an empty segment.
+	least batch.Offset
 }
 
 func (m *modelLog) end() batch.Offset {
 	if n := len(m.batches); n > 0 {
 		h, _ := batch.ParseHeader(m.batches[n-1])
-		return h.NextOffset()
+		return max(h.NextOffset(), m.least)
 	}
-	return m.start
+	return max(m.start, m.least)
 }
 
 func (m *modelLog) before(to batch.Offset) [][]byte {
@@ -124,7 +126,7 @@ func (c *crashModel) crashed(op vfs.Op) {
 		reasons += fmt.Sprintf("\n  log %d: %s", i, reason)
 	}
 	if !ok {
-		c.fatalf("%s: recovered [%d, %d) %+v%s", what, l.LogStartOffset(), l.LogEndOffset(), found, reasons)
+		c.fatalf("%s: recovered [%d, %d) %+v%s\n%s", what, l.LogStartOffset(), l.LogEndOffset(), found, reasons, c.describe())
 	}
 	if c.rng.IntN(4) == 0 {
 		c.goOn(l, o, clone, marks, got, what)
@@ -301,14 +303,27 @@ func (c *crashModel) truncate(cur modelLog) {
 	c.op = fmt.Sprintf("truncate to %d", to)
 	c.allowed[0].durable = min(cur.durable, to)
 	short := modelLog{start: cur.start, batches: cur.before(to), durable: min(cur.durable, to)}
+	if len(short.batches) == 0 {
+		// Nothing is left: the log ends where its first segment begins, which may be before the start it had.
+		short.start, short.durable = 0, 0
+	}
 	c.acked = min(c.acked, short.end())
 	short.durable = min(short.durable, short.end())
 	c.allowed[0].durable = min(c.allowed[0].durable, short.end())
 	c.allowed = append(c.allowed, short)
+	if len(short.batches) == 0 {
+		c.allowed[1].start, c.allowed[1].least = cur.start, cur.start
+	}
 	if err := c.f.log.Truncate(to); err != nil {
 		c.fatalf("%v", err)
 	}
+	if len(short.batches) == 0 {
+		short.start = c.f.log.LogStartOffset()
+	}
 	short.start = min(short.start, c.f.log.LogStartOffset())
+	if c.f.cfg.Compacted || len(short.batches) == 0 {
+		short.least = c.f.log.LogEndOffset()
+	}
 	c.allowed = []modelLog{short}
 	c.acked = short.end()
 }
@@ -347,4 +362,21 @@ func runCrashModel(t *testing.T, seed uint64) int {
 		c.step()
 	}
 	return c.clones
+}
+
+// describe says what the model allows and what the live log is.
+func (c *crashModel) describe() string {
+	var b bytes.Buffer
+	for i, m := range c.allowed {
+		fmt.Fprintf(&b, "log %d: start %d, durable %d, at least to %d:", i, m.start, m.durable, m.least)
+		for _, raw := range m.batches[max(0, len(m.batches)-8):] {
+			h, _ := batch.ParseHeader(raw)
+			fmt.Fprintf(&b, " %d-%d", h.BaseOffset, h.LastOffset())
+		}
+		fmt.Fprintln(&b)
+	}
+	for _, s := range c.f.log.list() {
+		fmt.Fprintf(&b, "segment %d: %d bytes to %d\n", s.base, s.size.Load(), s.next.Load())
+	}
+	return b.String()
 }

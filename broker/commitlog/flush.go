@@ -71,6 +71,7 @@ func (l *Log) Flush(upTo batch.Offset) error {
 func (l *Log) flushSegments(upTo batch.Offset) error {
 	from, list := l.RecoveryPoint(), l.list()
 	reached, syncDir := from, false
+	var open *segment // written while it was the active one
 	for i := max(floor(list, from), 0); i < len(list) && (list[i].base < upTo); i++ {
 		s := list[i]
 		end := s.nextOffset() // before the sync: what is appended meanwhile waits for the next one
@@ -80,16 +81,13 @@ func (l *Log) flushSegments(upTo batch.Offset) error {
 		if end <= from && s.dirSynced.Load() {
 			continue
 		}
-		if x := s.idx.Load(); x != nil {
-			if err := x.write(l.fs, l.Dir(), s.base, s.sealed.Load(), s.sealed.Load()); err != nil {
+		if s.sealed.Load() {
+			if err := l.finishSealed(s); err != nil {
 				return err
 			}
-			if s.sealed.Load() {
-				x.close()
-			}
-		}
-		if s.sealed.Load() && l.config.Load().Preallocate {
-			if err := s.file.Truncate(s.size.Load()); err != nil { // gives back the blocks it did not need
+		} else {
+			open = s
+			if err := s.idx.Load().write(l.fs, l.Dir(), s.base, false, false); err != nil {
 				return err
 			}
 		}
@@ -111,7 +109,41 @@ func (l *Log) flushSegments(upTo batch.Offset) error {
 			s.dirSynced.Store(true) // a segment begun since is not in list
 		}
 	}
-	l.recovery.Store(int64(max(reached, l.RecoveryPoint())))
 	l.lastFlush.Store(l.now().UnixMilli())
+	return l.moveRecoveryPoint(reached, open)
+}
+
+// finishSealed makes the indexes of a segment durable that is not scanned once the recovery point has passed it.
+func (l *Log) finishSealed(s *segment) error {
+	if l.config.Load().Preallocate {
+		if err := s.file.Truncate(s.size.Load()); err != nil { // gives back the blocks it did not need
+			return err
+		}
+	}
+	x := s.idx.Load()
+	if x == nil {
+		return nil // read from the files
+	}
+	if err := x.write(l.fs, l.Dir(), s.base, true, true); err != nil {
+		return err
+	}
+	x.close()
+	return nil
+}
+
+// moveRecoveryPoint moves the recovery point forward. If open was sealed since it was written, its indexes come first.
+func (l *Log) moveRecoveryPoint(to batch.Offset, open *segment) error {
+	if open == nil {
+		l.recovery.Store(int64(to))
+		return nil
+	}
+	open.load.Lock()
+	defer open.load.Unlock()
+	if open.sealed.Load() {
+		if err := l.finishSealed(open); err != nil {
+			return err
+		}
+	}
+	l.recovery.Store(int64(to))
 	return nil
 }

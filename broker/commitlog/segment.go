@@ -30,7 +30,7 @@ type segment struct {
 	// idx is nil while the indexes of a sealed segment are not in memory; idxUsed is when it was needed last.
 	idx     atomic.Pointer[index]
 	idxUsed atomic.Int64
-	load    sync.Mutex // held to load idx
+	load    sync.Mutex // held to load idx, and to seal
 
 	// cursors remember where reads ended, so that the reader that goes on there need not search: offset-base<<32 | pos.
 	cursors [cursorSlots]atomic.Uint64
