@@ -12,6 +12,7 @@ import (
 	"github.com/weir-broker/weir/broker/config"
 	"github.com/weir-broker/weir/broker/metadata"
 	"github.com/weir-broker/weir/broker/network"
+	"github.com/weir-broker/weir/broker/partition"
 )
 
 // Options are what a Handler is built from.
@@ -20,6 +21,8 @@ type Options struct {
 	Config *config.Broker
 	// Features are what this broker supports, as it registered them.
 	Features []metadata.SupportedFeature
+	// Table holds the replicas of this broker.
+	Table *partition.Table
 	// Controller carries out what only the metadata leader may decide.
 	Controller Controller
 	Logger     *slog.Logger
@@ -32,12 +35,17 @@ type Handler struct {
 	table      *apiTable
 	features   []metadata.SupportedFeature
 	controller Controller
+	replicas   replicas
 	logger     *slog.Logger
 	now        func() time.Time
 	metrics    *metrics
 
 	config atomic.Pointer[config.Broker]
 	image  atomic.Pointer[metadata.Image]
+
+	produceCalls sync.Pool // of *produceCall
+	fetchCalls   sync.Pool // of *fetchCall
+	sessions     *fetchSessions
 
 	// decoding bounds how many large requests are decoded and held at once.
 	decoding chan struct{}
@@ -63,13 +71,17 @@ func New(o Options) *Handler {
 		table:      table,
 		features:   o.Features,
 		controller: o.Controller,
+		replicas:   hosted{o.Table},
 		logger:     o.Logger,
 		now:        o.Now,
 		metrics:    newMetrics(table, o.Registerer),
+		sessions:   newFetchSessions(int(o.Config.FetchSessionCacheSlots)),
 		decoding:   make(chan struct{}, 2),
 	}
 	h.config.Store(o.Config)
 	h.image.Store(metadata.NewImage())
+	h.fetchCalls.New = func() any { return &fetchCall{waiter: partition.NewWaiter()} }
+	h.produceCalls.New = func() any { return &produceCall{waiter: partition.NewWaiter()} }
 	h.published.next = make(chan struct{})
 	return h
 }
@@ -81,6 +93,9 @@ func (h *Handler) SetConfig(b *config.Broker) { h.config.Store(b) }
 // that what a client is told exists can be used.
 func (h *Handler) Publish(img *metadata.Image) {
 	h.image.Store(img)
+	if len(*h.metrics.topics.Load()) > img.TopicCount() {
+		h.metrics.keepTopics(func(name string) bool { return img.Topic(name) != nil })
+	}
 	h.published.Lock()
 	close(h.published.next)
 	h.published.next = make(chan struct{})

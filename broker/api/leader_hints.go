@@ -2,21 +2,17 @@ package api
 
 import "github.com/weir-broker/weir/broker/metadata"
 
-// replyTo is what encoding an answer needs of its request. Unlike request it may outlive Serve.
-type replyTo struct {
-	*request
-}
-
 // leaderHints collects the leaders that an answer names beside NOT_LEADER_OR_FOLLOWER and
 // FENCED_LEADER_EPOCH, so that the client need not ask for metadata first (KIP-951).
 type leaderHints struct {
-	*replyTo
+	*request
 	nodes []node
 }
 
 // leader returns who leads a partition according to the newest image; false when the topic is gone.
 func (l *leaderHints) leader(name []byte, id metadata.TopicID, index int32) (metadata.BrokerID, metadata.LeaderEpoch, bool) {
-	img := l.handler.image.Load()
+	l.image = l.handler.image.Load()
+	img := l.image
 	t := img.TopicByID(id)
 	if t == nil {
 		t = img.Topic(alias(name))

@@ -4,8 +4,6 @@ import (
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
-
-	"github.com/weir-broker/weir/broker/config"
 )
 
 func metadataRequest(version int16, topics ...string) *kmsg.MetadataRequest {
@@ -19,10 +17,7 @@ func metadataRequest(version int16, topics ...string) *kmsg.MetadataRequest {
 }
 
 func TestMetadataNamesBrokersAndTopicsAtEveryVersion(t *testing.T) {
-	r := newRig(t, Options{Config: testConfig(t, func(b *config.Broker) {
-		b.AutoCreateTopics = false
-		b.AdvertisedListeners = []config.Listener{{Name: "PLAINTEXT", Host: "broker.example", Port: 9092}}
-	})})
+	r := newRig(t, Options{Config: testConfig(t, "auto.create.topics.enable=false", "advertised.listeners=PLAINTEXT://broker.example:9092")})
 	r.addTopic("a", 2)
 	c := r.dial()
 	versions(t, 3, func(t *testing.T, v int16) {

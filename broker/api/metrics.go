@@ -1,7 +1,9 @@
 package api
 
 import (
+	"maps"
 	"strconv"
+	"sync"
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -13,10 +15,14 @@ type metrics struct {
 
 	requests [maxKey + 1]atomic.Int64 // by API key
 	rejected atomic.Int64             // frames that are no request we serve
+
+	mu     sync.Mutex // held while topics is replaced
+	topics atomic.Pointer[map[string]*topicMetrics]
 }
 
 func newMetrics(t *apiTable, reg prometheus.Registerer) *metrics {
 	m := &metrics{table: t}
+	m.topics.Store(&map[string]*topicMetrics{})
 	if reg == nil {
 		return m
 	}
@@ -29,10 +35,61 @@ var (
 	rejectedDesc = prometheus.NewDesc("weir_api_rejected_frames_total", "Frames with an unknown API key or version, or that cannot be decoded.", nil, nil)
 )
 
+// topicMetrics are the counters of one topic.
+type topicMetrics struct{ bytesIn, bytesOut, messagesIn, produces, fetches, failedProduces, failedFetches atomic.Int64 }
+
+// topic returns the counters of a topic without allocating for one it knows.
+func (m *metrics) topic(name string) *topicMetrics {
+	if t := (*m.topics.Load())[name]; t != nil {
+		return t
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	old := *m.topics.Load()
+	if t := old[name]; t != nil {
+		return t
+	}
+	next := maps.Clone(old)
+	t := &topicMetrics{}
+	next[name] = t
+	m.topics.Store(&next)
+	return t
+}
+
+// keepTopics forgets the counters of topics that are gone.
+func (m *metrics) keepTopics(exists func(name string) bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	next := maps.Clone(*m.topics.Load())
+	maps.DeleteFunc(next, func(name string, _ *topicMetrics) bool { return !exists(name) })
+	m.topics.Store(&next)
+}
+
+// topicDescs are the per-topic counters under the names Kafka's dashboards know.
+var topicDescs = []struct {
+	desc  *prometheus.Desc
+	value func(*topicMetrics) *atomic.Int64
+}{
+	{topicDesc("bytesin", "Bytes of record batches produced."), func(t *topicMetrics) *atomic.Int64 { return &t.bytesIn }},
+	{topicDesc("bytesout", "Bytes of record batches fetched."), func(t *topicMetrics) *atomic.Int64 { return &t.bytesOut }},
+	{topicDesc("messagesin", "Records appended."), func(t *topicMetrics) *atomic.Int64 { return &t.messagesIn }},
+	{topicDesc("totalproducerequests", "Batches that producers sent."), func(t *topicMetrics) *atomic.Int64 { return &t.produces }},
+	{topicDesc("failedproducerequests", "Batches that were refused."), func(t *topicMetrics) *atomic.Int64 { return &t.failedProduces }},
+	{topicDesc("totalfetchrequests", "Partition reads of fetch requests."), func(t *topicMetrics) *atomic.Int64 { return &t.fetches }},
+	{topicDesc("failedfetchrequests", "Partition reads that failed."), func(t *topicMetrics) *atomic.Int64 { return &t.failedFetches }},
+}
+
+func topicDesc(name, help string) *prometheus.Desc {
+	return prometheus.NewDesc("kafka_server_brokertopicmetrics_"+name+"_total", help, []string{"topic"}, nil)
+}
+
 // Describe implements prometheus.Collector.
 func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
 	ch <- requestsDesc
 	ch <- rejectedDesc
+	for _, d := range topicDescs {
+		ch <- d.desc
+	}
 }
 
 // Collect implements prometheus.Collector.
@@ -40,6 +97,11 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	for key := range m.requests {
 		if e := m.table.endpoint(int16(key)); e != nil {
 			ch <- prometheus.MustNewConstMetric(requestsDesc, prometheus.CounterValue, float64(m.requests[key].Load()), e.name, strconv.Itoa(key))
+		}
+	}
+	for name, t := range *m.topics.Load() {
+		for _, d := range topicDescs {
+			ch <- prometheus.MustNewConstMetric(d.desc, prometheus.CounterValue, float64(d.value(t).Load()), name)
 		}
 	}
 	ch <- prometheus.MustNewConstMetric(rejectedDesc, prometheus.CounterValue, float64(m.rejected.Load()))

@@ -27,6 +27,9 @@ type producePartition struct {
 	recordErr *batch.RecordErrors
 }
 
+// maxProducePartitions bounds what an empty partition, 6 bytes on the wire, can make us hold.
+const maxProducePartitions = 100_000
+
 // decode reads a ProduceRequest, versions 3 to 13, into p, which must be empty.
 func (p *produceCall) decode(body []byte, version int16) error {
 	r := reader{b: body}
@@ -34,18 +37,24 @@ func (p *produceCall) decode(body []byte, version int16) error {
 	r.nullableString(flexible) // transactional id: batches say themselves whether they are transactional
 	p.acks = r.int16()
 	p.timeoutMillis = r.int32()
-	minTopic := 6
-	if version >= 13 {
-		minTopic = 17
+	topicBytes, partitionBytes := 6, 8 // the least an element takes
+	switch {
+	case version >= 13:
+		topicBytes, partitionBytes = 18, 6
+	case flexible:
+		topicBytes, partitionBytes = 3, 6
 	}
-	for n := r.array(flexible, minTopic/boolInt(flexible, 3, 1)); n > 0 && !r.bad; n-- {
+	for n := r.array(flexible, topicBytes); n > 0 && !r.bad; n-- {
 		t := produceTopic{first: len(p.partitions)}
 		if version >= 13 {
 			t.id = r.uuid()
 		} else {
 			t.name = r.string(flexible)
 		}
-		for m := r.array(flexible, 5); m > 0 && !r.bad; m-- {
+		for m := r.array(flexible, partitionBytes); m > 0 && !r.bad; m-- {
+			if len(p.partitions) >= maxProducePartitions {
+				return errBodyTooLarge
+			}
 			p.partitions = append(p.partitions, producePartition{index: r.int32(), records: r.nullableBytes(flexible)})
 			r.tags(flexible, nil)
 		}
@@ -60,17 +69,10 @@ func (p *produceCall) decode(body []byte, version int16) error {
 	return nil
 }
 
-func boolInt(b bool, yes, no int) int {
-	if b {
-		return yes
-	}
-	return no
-}
-
 // encode appends the ProduceResponse.
-func (p *produceCall) encode(b []byte, r *replyTo) []byte {
+func (p *produceCall) encode(b []byte, r *request) []byte {
 	version, flexible := r.version, r.version >= 9
-	hints := leaderHints{replyTo: r}
+	hints := leaderHints{request: r}
 	b = appendArrayLen(b, len(p.topics), flexible)
 	for i := range p.topics {
 		t := &p.topics[i]

@@ -14,9 +14,12 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/weir-broker/weir/broker/commitlog"
 	"github.com/weir-broker/weir/broker/config"
 	"github.com/weir-broker/weir/broker/metadata"
 	"github.com/weir-broker/weir/broker/network"
+	"github.com/weir-broker/weir/broker/partition"
+	"github.com/weir-broker/weir/broker/vfs"
 )
 
 const testCluster = "AAAAAAAAAAAAAAAAAAAAAQ"
@@ -27,13 +30,16 @@ type rig struct {
 	handler *Handler
 	server  *network.Server
 	addr    string
+	table   *partition.Table
 	image   *metadata.Image
 }
 
-func testConfig(_ *testing.T, change ...func(*config.Broker)) *config.Broker {
-	cfg := &config.Broker{NodeID: 1, AutoCreateTopics: true, RequestTimeout: 30 * time.Second, FetchMaxBytes: 57671680, FetchSessionCacheSlots: 1000, MaxRequestPartitions: 2000, NumPartitions: 1, DefaultReplicationFactor: 1}
-	for _, fn := range change {
-		fn(cfg)
+func testConfig(t *testing.T, overrides ...string) *config.Broker {
+	t.Helper()
+	overrides = append([]string{"node.id=1", "process.roles=broker,controller", "log.dirs=" + t.TempDir(), "listeners=PLAINTEXT://127.0.0.1:9092,CONTROLLER://127.0.0.1:9093", "controller.listener.names=CONTROLLER", "controller.quorum.voters=1@127.0.0.1:9093"}, overrides...)
+	cfg, _, err := config.Load(config.Sources{Overrides: overrides})
+	if err != nil {
+		t.Fatal(err)
 	}
 	return cfg
 }
@@ -46,11 +52,25 @@ func newRig(t *testing.T, o Options) *rig {
 	if o.Features == nil {
 		o.Features = []metadata.SupportedFeature{{Name: "metadata.version", Min: 7, Max: 30}, {Name: "kraft.version", Min: 0, Max: 1}}
 	}
+	dir, err := commitlog.OpenDir(vfs.NewMem(), "data", commitlog.DirOptions{ClusterID: testCluster, NodeID: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := partition.NewTable(partition.Options{NodeID: 1, Dirs: []*commitlog.Dir{dir}, Config: o.Config, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := table.Close(); err != nil {
+			t.Errorf("close table: %v", err)
+		}
+	})
+	o.Table = table
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{t: t, handler: New(o), addr: l.Addr().String()}
+	r := &rig{t: t, handler: New(o), addr: l.Addr().String(), table: table}
 	r.server = network.NewServer(network.Options{Handler: r.handler, Listeners: []network.Listener{{Name: "PLAINTEXT", Listener: l}}, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	r.server.Start()
 	t.Cleanup(func() {
@@ -75,6 +95,9 @@ func (r *rig) publish(img *metadata.Image, records ...metadata.Record) {
 		r.t.Fatal(err)
 	}
 	r.image = next
+	if err := r.table.Apply(next); err != nil {
+		r.t.Fatal(err)
+	}
 	r.handler.Publish(next)
 }
 

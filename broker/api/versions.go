@@ -26,8 +26,15 @@ const sameAsMin int16 = -1
 // served. Ranges are from the lowest version of Kafka 4.4 (KIP-896) to the highest.
 func endpoints() []endpoint {
 	return []endpoint{
+		{
+			key: 0, name: "Produce", min: 3, max: 13, advertised: 0, flexibleFrom: 9, serve: (*Handler).produce,
+			notes: "advertised from 0 on, as Kafka does (KAFKA-18659); transactional batches are refused with TRANSACTIONAL_ID_AUTHORIZATION_FAILED",
+		},
+		{key: 1, name: "Fetch", min: 4, max: 18, advertised: sameAsMin, flexibleFrom: 12, serve: (*Handler).fetch, notes: "no preferred read replica (no replica selector)"},
+		{key: 2, name: "ListOffsets", min: 1, max: 11, advertised: sameAsMin, flexibleFrom: 6, serve: decoded((*Handler).listOffsets)},
 		{key: 3, name: "Metadata", min: 0, max: 13, advertised: sameAsMin, flexibleFrom: 9, serve: decoded((*Handler).metadata)},
 		{key: apiVersionsKey, name: "ApiVersions", min: 0, max: 5, advertised: sameAsMin, flexibleFrom: 3, serve: (*Handler).apiVersions},
+		{key: 23, name: "OffsetForLeaderEpoch", min: 2, max: 4, advertised: sameAsMin, flexibleFrom: 4, serve: decoded((*Handler).offsetForLeaderEpoch)},
 		{key: 60, name: "DescribeCluster", min: 0, max: 2, advertised: sameAsMin, flexibleFrom: 0, serve: decoded((*Handler).describeCluster)},
 	}
 }
