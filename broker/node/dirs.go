@@ -1,0 +1,76 @@
+package node
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/weir-broker/weir/broker/commitlog"
+	"github.com/weir-broker/weir/broker/vfs"
+)
+
+// clusterID finds the id of the cluster that the log directories belong to, or draws one for a new cluster. A cluster
+// id in one directory and another in a second is an error: one of them was mounted by mistake.
+func clusterID(fsys vfs.FS, paths []string) (id string, err error) {
+	var from string
+	for _, path := range paths {
+		identity, found, err := commitlog.ReadIdentity(fsys, path)
+		if err != nil {
+			return "", err
+		}
+		if !found || identity.ClusterID == "" {
+			continue
+		}
+		if id != "" && id != identity.ClusterID {
+			return "", fmt.Errorf("log.dirs: %s belongs to cluster %s and %s to cluster %s; list directories of one cluster", from, id, path, identity.ClusterID)
+		}
+		id, from = identity.ClusterID, path
+	}
+	if id != "" {
+		return id, nil
+	}
+	return newUUID(), nil
+}
+
+// newUUID draws a random UUID in Kafka's text form. One that begins with a dash would be taken for an option by
+// command lines.
+func newUUID() string {
+	for {
+		var b [16]byte
+		_, _ = rand.Read(b[:]) // never fails, and ends the process if it would
+		if text := base64.RawURLEncoding.EncodeToString(b[:]); text[0] != '-' {
+			return text
+		}
+	}
+}
+
+// openDirs takes all log directories into use. A directory whose disk fails is left out as long as another one works,
+// as the partitions on the others can be served; every other error is the operator's to mend first.
+func openDirs(fsys vfs.FS, paths []string, o commitlog.DirOptions, log *slog.Logger) (dirs []*commitlog.Dir, err error) {
+	defer func() {
+		if err != nil {
+			for _, d := range dirs {
+				_ = d.Close(false)
+			}
+		}
+	}()
+	var failed error
+	for _, path := range paths {
+		dir, err := commitlog.OpenDir(fsys, path, o)
+		switch {
+		case err == nil:
+			dirs = append(dirs, dir)
+		case errors.Is(err, commitlog.ErrStorage):
+			log.Error("log directory is offline", "dir", path, "error", err)
+			failed = errors.Join(failed, err)
+		default:
+			return dirs, err
+		}
+	}
+	if len(dirs) == 0 {
+		return nil, fmt.Errorf("no log directory can be used: %w", failed)
+	}
+	return dirs, nil
+}

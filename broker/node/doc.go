@@ -1,0 +1,14 @@
+// Package node builds a broker from its configuration and runs it: it starts everything in order, gives each new
+// metadata image to its followers in a fixed order, and stops everything in reverse.
+//
+// It is the only package that knows all concrete types; it holds no behaviour of a broker itself. cli calls it.
+//
+//	start                                          stop, in reverse
+//	  listeners bound (a port in use fails first)    network: no new requests, those in flight are answered
+//	  admin HTTP                                     table: flush, snapshots, marks
+//	  log directories: lock, identity                controller, quorum
+//	  quorum, controller: metadata is there          log directories: clean-shutdown mark, locks
+//	  registration: a broker epoch                   admin HTTP
+//	  first publish: logs are recovered
+//	  network: requests are served
+package node
