@@ -34,9 +34,8 @@ import (
 // since it does not end in a number.
 const metadataDir = "weir-metadata"
 
-// startTimeout bounds the parts of a start that do not depend on how much data there is: electing the lone voter and
-// registering. Recovery of logs has no bound.
-const startTimeout = 30 * time.Second
+// abandonTimeout bounds the stop of what was started before a start failed.
+const abandonTimeout = 30 * time.Second
 
 // features are what this broker supports. They follow what is there: groups, transactions and ELR bring theirs.
 func features() []metadata.SupportedFeature {
@@ -71,7 +70,9 @@ type Node struct {
 	api        *api.Handler
 	server     *network.Server
 
-	serving atomic.Bool
+	serving  atomic.Bool
+	watch    sync.WaitGroup // the goroutine that notices a failed quorum
+	stopping chan struct{}
 	stages  []stage // what was started, in order
 	failed  chan struct{}
 	failure struct {
@@ -94,14 +95,14 @@ func Start(ctx context.Context, o Options) (_ *Node, err error) {
 	if o.FS == nil {
 		o.FS = vfs.OS()
 	}
-	n := &Node{config: o.Config, log: o.Logger, registry: prometheus.NewRegistry(), failed: make(chan struct{})}
+	n := &Node{config: o.Config, log: o.Logger, registry: prometheus.NewRegistry(), failed: make(chan struct{}), stopping: make(chan struct{})}
 	n.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	n.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "weir_build", Help: "Always 1; the label says which version runs.", ConstLabels: prometheus.Labels{"version": o.Version},
 	}, func() float64 { return 1 }))
 	defer func() {
 		if err != nil {
-			stop, cancel := context.WithTimeout(context.Background(), startTimeout)
+			stop, cancel := context.WithTimeout(context.Background(), abandonTimeout)
 			defer cancel()
 			if stopErr := n.Stop(stop); stopErr != nil {
 				n.log.Warn("after a failed start", "error", stopErr)
@@ -166,9 +167,12 @@ func (n *Node) startDirs(_ context.Context, o Options) (err error) {
 		return err
 	}
 	n.started("log directories", func(context.Context) error {
+		if n.table != nil {
+			return nil // it took them over and has closed them
+		}
 		var err error
 		for _, d := range n.dirs {
-			err = errors.Join(err, d.Close(n.table != nil))
+			err = errors.Join(err, d.Close(false))
 		}
 		return err
 	})
@@ -177,11 +181,18 @@ func (n *Node) startDirs(_ context.Context, o Options) (err error) {
 
 func (n *Node) startMetadata(ctx context.Context, o Options) (err error) {
 	n.quorum, err = quorum.Open(quorum.Options{
-		Dir: filepath.Join(o.Config.MetadataLogDir, metadataDir), NodeID: metadata.BrokerID(o.Config.NodeID), Logger: n.log,
+		Dir: filepath.Join(o.Config.MetadataLogDir, metadataDir), NodeID: metadata.BrokerID(o.Config.NodeID), ClusterID: n.clusterID, Logger: n.log,
 	})
 	if err != nil {
 		return err
 	}
+	n.watch.Go(func() {
+		select {
+		case <-n.quorum.Failed():
+			n.fail(n.quorum.Err())
+		case <-n.stopping:
+		}
+	})
 	n.started("quorum", func(context.Context) error { return n.quorum.Close() })
 	n.controller = controller.New(controller.Options{
 		NodeID: metadata.BrokerID(o.Config.NodeID), Quorum: n.quorum, Config: o.Config, Features: features(),
@@ -205,13 +216,6 @@ func newTopicID() metadata.TopicID {
 }
 
 func (n *Node) startBroker(ctx context.Context, o Options) (err error) {
-	epoch, err := n.register(ctx, o)
-	if err != nil {
-		return err
-	}
-	for _, d := range n.dirs {
-		d.SetBrokerEpoch(int64(epoch))
-	}
 	n.table, err = partition.NewTable(partition.Options{
 		NodeID: metadata.BrokerID(o.Config.NodeID), Config: o.Config, Dirs: n.dirs, Now: o.Now, Logger: n.log, Registerer: n.registry,
 		DirFailed: n.dirFailed,
@@ -223,11 +227,16 @@ func (n *Node) startBroker(ctx context.Context, o Options) (err error) {
 	n.api = api.New(api.Options{
 		Config: o.Config, Features: features(), Controller: n.controller, Table: n.table, Logger: n.log, Registerer: n.registry, Now: o.Now,
 	})
-	n.quorum.Subscribe(n.publish) // calls publish with the newest image at once: logs are recovered here
-	n.table.Start()
-	if err := n.unfence(ctx, epoch); err != nil {
+	n.quorum.Subscribe(n.publish)
+	// Registering returns when the image with this broker in it was published: then the logs are recovered.
+	epoch, err := n.register(ctx, o)
+	if err != nil {
 		return err
 	}
+	for _, d := range n.dirs {
+		d.SetBrokerEpoch(int64(epoch))
+	}
+	n.table.Start()
 	overrides := map[netip.Addr]int{}
 	for host, limit := range o.Config.MaxConnectionsPerIPFor {
 		if addr, err := netip.ParseAddr(host); err == nil {
@@ -250,37 +259,22 @@ func (n *Node) startBroker(ctx context.Context, o Options) (err error) {
 	return nil
 }
 
-// register makes this broker known to the controller, waiting for the lone voter to lead.
+// register makes this broker known to the controller. It has no bound of its own: it waits for the recovery of the logs.
 func (n *Node) register(ctx context.Context, o Options) (metadata.BrokerEpoch, error) {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
 	var dirs []metadata.DirID
-	previous := metadata.BrokerEpoch(-1)
 	for _, d := range n.dirs {
 		dirs = append(dirs, metadata.DirID(d.ID()))
-		previous = max(previous, metadata.BrokerEpoch(d.PreviousBrokerEpoch()))
 	}
 	var incarnation metadata.IncarnationID
 	_, _ = rand.Read(incarnation[:])
 	epoch, err := n.controller.RegisterBroker(ctx, controller.BrokerRegistration{
 		ID: metadata.BrokerID(o.Config.NodeID), ClusterID: n.clusterID, IncarnationID: incarnation, Rack: o.Config.Rack,
-		Endpoints: endpoints(o.Config, n.bound), Features: features(), LogDirs: dirs, PreviousEpoch: previous,
+		Endpoints: endpoints(o.Config, n.bound), Features: features(), LogDirs: dirs, Ready: true,
 	})
 	if err != nil {
 		return 0, fmt.Errorf("register broker %d: %w", o.Config.NodeID, err)
 	}
 	return epoch, nil
-}
-
-// unfence tells the controller that this broker has caught up and serves.
-func (n *Node) unfence(ctx context.Context, epoch metadata.BrokerEpoch) error {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
-	_, err := n.controller.BrokerHeartbeat(ctx, controller.BrokerHeartbeat{ID: metadata.BrokerID(n.config.NodeID), Epoch: epoch, CaughtUp: true})
-	if err != nil {
-		return fmt.Errorf("unfence broker %d: %w", n.config.NodeID, err)
-	}
-	return nil
 }
 
 // dirFailed ends the node when its last log directory went offline: there is nothing left that it could serve.
@@ -334,9 +328,11 @@ func reachable(addr net.Addr) string {
 }
 
 // Stop stops everything that was started, last first, and returns what went wrong. ctx bounds how long requests in
-// flight are waited for.
+// flight are waited for. It is called once.
 func (n *Node) Stop(ctx context.Context) error {
 	var failed error
+	close(n.stopping)
+	defer n.watch.Wait()
 	for _, s := range slices.Backward(n.stages) {
 		if err := s.stop(ctx); err != nil {
 			failed = errors.Join(failed, fmt.Errorf("stop %s: %w", s.name, err))
