@@ -82,7 +82,7 @@ func New(o Options) *Controller {
 		quorum: o.Quorum, rules: newRules(o),
 		bootstrap: o.Bootstrap, logger: o.Logger,
 		ops: make(chan *operation, maxInFlight), inFlight: make(chan *operation, maxInFlight),
-		ctx: ctx, cancel: cancel,
+		ctx: ctx, cancel: cancel, activated: make(chan struct{}),
 	}
 	c.done.Add(2)
 	go c.decideLoop()
@@ -107,6 +107,9 @@ type Controller struct {
 	cancel   context.CancelFunc
 	done     sync.WaitGroup
 	active   atomic.Bool
+
+	once      sync.Once
+	activated chan struct{} // closed when this node was active for the first time
 }
 
 // operation is one request in the loop.
@@ -134,6 +137,19 @@ func (c *Controller) Close() {
 
 // Active reports whether this node is the active controller.
 func (c *Controller) Active() bool { return c.active.Load() }
+
+// AwaitActive returns when this node has become the active controller for the first time, which for a lone voter is
+// within milliseconds of its start.
+func (c *Controller) AwaitActive(ctx context.Context) error {
+	select {
+	case <-c.activated:
+		return nil
+	case <-c.ctx.Done():
+		return ErrClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
 
 // submit runs one decision through the loop and waits for its effect. When ctx
 // ends first the operation still goes on: its outcome is only not waited for.
@@ -179,6 +195,7 @@ func (c *Controller) decideLoop() {
 			}
 			term, gen, working = l.Term, &generation{}, c.quorum.Image()
 			c.active.Store(true)
+			c.once.Do(func() { close(c.activated) })
 			c.logger.Info("controller active", "term", uint64(term))
 		case op := <-c.ops:
 			if working == nil {

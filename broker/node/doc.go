@@ -5,10 +5,10 @@
 //
 //	start                                          stop, in reverse
 //	  listeners bound (a port in use fails first)    network: no new requests, those in flight are answered
-//	  admin HTTP                                     table: flush, snapshots, marks
-//	  log directories: lock, identity                controller, quorum
-//	  quorum, controller: metadata is there          log directories: clean-shutdown mark, locks
-//	  registration: a broker epoch                   admin HTTP
-//	  first publish: logs are recovered
+//	  admin HTTP                                     controller, quorum: metadata stands still
+//	  log directories: lock, identity                partitions: flush, snapshots, marks, clean-shutdown marks
+//	  partitions: an empty table                     admin HTTP
+//	  quorum, controller: metadata is there
+//	  first publish: logs are recovered; registration
 //	  network: requests are served
 package node

@@ -23,9 +23,6 @@ func bindListeners(listeners []config.Listener) (bound []network.Listener, err e
 		}
 	}()
 	for _, l := range listeners {
-		if l.Protocol != config.Plaintext {
-			return bound, fmt.Errorf("listeners: %s uses %s, which this version does not speak; use PLAINTEXT", l.Name, l.Protocol)
-		}
 		listener, err := listen("listeners", net.JoinHostPort(l.Host, strconv.Itoa(l.Port)))
 		if err != nil {
 			return bound, err

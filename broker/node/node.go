@@ -39,10 +39,7 @@ const abandonTimeout = 30 * time.Second
 
 // features are what this broker supports. They follow what is there: groups, transactions and ELR bring theirs.
 func features() []metadata.SupportedFeature {
-	return []metadata.SupportedFeature{
-		{Name: "metadata.version", Min: 7, Max: 33},
-		{Name: metadata.WeirFeature, Min: 1, Max: metadata.MaxWeirLevel},
-	}
+	return []metadata.SupportedFeature{{Name: "metadata.version", Min: 7, Max: 33}}
 }
 
 // Options are what a node is built from.
@@ -73,9 +70,9 @@ type Node struct {
 	serving  atomic.Bool
 	watch    sync.WaitGroup // the goroutine that notices a failed quorum
 	stopping chan struct{}
-	stages  []stage // what was started, in order
-	failed  chan struct{}
-	failure struct {
+	stages   []stage // what was started, in order
+	failed   chan struct{}
+	failure  struct {
 		sync.Mutex
 		err error
 	}
@@ -110,7 +107,7 @@ func Start(ctx context.Context, o Options) (_ *Node, err error) {
 		}
 	}()
 	for _, start := range []func(context.Context, Options) error{
-		n.startListeners, n.startAdmin, n.startDirs, n.startMetadata, n.startBroker,
+		n.startListeners, n.startAdmin, n.startDirs, n.startTable, n.startMetadata, n.startBroker,
 	} {
 		if err := start(ctx, o); err != nil {
 			return nil, err
@@ -215,7 +212,7 @@ func newTopicID() metadata.TopicID {
 	}
 }
 
-func (n *Node) startBroker(ctx context.Context, o Options) (err error) {
+func (n *Node) startTable(_ context.Context, o Options) (err error) {
 	n.table, err = partition.NewTable(partition.Options{
 		NodeID: metadata.BrokerID(o.Config.NodeID), Config: o.Config, Dirs: n.dirs, Now: o.Now, Logger: n.log, Registerer: n.registry,
 		DirFailed: n.dirFailed,
@@ -224,8 +221,12 @@ func (n *Node) startBroker(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	n.started("partitions", func(context.Context) error { return n.table.Close() })
+	return nil
+}
+
+func (n *Node) startBroker(ctx context.Context, o Options) (err error) {
 	n.api = api.New(api.Options{
-		Config: o.Config, Features: features(), Controller: n.controller, Table: n.table, Logger: n.log, Registerer: n.registry, Now: o.Now,
+		Config: o.Config, Features: features(), Controller: n.controller, Logger: n.log, Registerer: n.registry, Now: o.Now,
 	})
 	n.quorum.Subscribe(n.publish)
 	// Registering returns when the image with this broker in it was published: then the logs are recovered.
@@ -261,6 +262,9 @@ func (n *Node) startBroker(ctx context.Context, o Options) (err error) {
 
 // register makes this broker known to the controller. It has no bound of its own: it waits for the recovery of the logs.
 func (n *Node) register(ctx context.Context, o Options) (metadata.BrokerEpoch, error) {
+	if err := n.controller.AwaitActive(ctx); err != nil {
+		return 0, fmt.Errorf("register broker %d: %w", o.Config.NodeID, err)
+	}
 	var dirs []metadata.DirID
 	for _, d := range n.dirs {
 		dirs = append(dirs, metadata.DirID(d.ID()))

@@ -11,6 +11,9 @@ import (
 // partitions, then the API. So what a client is told exists can be used, and is used with the configuration that goes
 // with it. The quorum calls it for one image after the other.
 func (n *Node) publish(img *metadata.Image) {
+	if img.ClusterID == "" {
+		return // a new cluster that is not formatted yet: nothing in it says what belongs on disk
+	}
 	if effective, err := effectiveConfig(n.config, img); err != nil {
 		n.log.Warn("dynamic configuration left out", "error", err)
 		n.api.SetConfig(effective)

@@ -1,0 +1,129 @@
+package node_test
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/weir-broker/weir/broker/config"
+	"github.com/weir-broker/weir/broker/node"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func load(t *testing.T, dir, listen string, overrides ...string) *config.Broker {
+	t.Helper()
+	broker, _, err := config.Load(config.Sources{
+		Defaults: map[string]string{
+			"process.roles": "broker,controller", "node.id": "1", "listeners": "PLAINTEXT://" + listen, "log.dirs": dir,
+			"weir.admin.address": "127.0.0.1:0",
+		},
+		Overrides: overrides,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return broker
+}
+
+func start(t *testing.T, broker *config.Broker) (*node.Node, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	return node.Start(ctx, node.Options{Config: broker, Logger: slog.New(slog.DiscardHandler), Version: "test"})
+}
+
+func stop(t *testing.T, n *node.Node) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	if err := n.Stop(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestEmptyDirectoryIsFormattedAndKeepsItsCluster(t *testing.T) {
+	dir := t.TempDir()
+	for range 3 {
+		n, err := start(t, load(t, dir, "127.0.0.1:0"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+		response, err := client.Get("http://" + n.Admin() + "/readyz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if response.StatusCode != http.StatusOK {
+			t.Errorf("/readyz of a serving node: %s", response.Status)
+		}
+		stop(t, n)
+	}
+	properties, err := os.ReadFile(filepath.Join(dir, "meta.properties"))
+	if err != nil || !strings.Contains(string(properties), "node.id=1") {
+		t.Errorf("meta.properties: %v\n%s", err, properties)
+	}
+}
+
+func TestStartNamesCausePlaceAndFix(t *testing.T) {
+	busy, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer busy.Close()
+	foreign := t.TempDir()
+	n, err := start(t, load(t, foreign, "127.0.0.1:0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop(t, n)
+	other := t.TempDir()
+	n, err = start(t, load(t, other, "127.0.0.1:0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop(t, n)
+
+	for name, c := range map[string]struct {
+		broker *config.Broker
+		words  []string
+	}{
+		"port in use":         {load(t, t.TempDir(), busy.Addr().String()), []string{"listeners", busy.Addr().String(), "in use", "choose another port"}},
+		"directory in use":    {load(t, other, "127.0.0.1:0"), []string{other, "in use"}},
+		"directories of two":  {load(t, foreign+","+other, "127.0.0.1:0"), []string{"log.dirs", foreign, other, "cluster"}},
+		"directory of node 1": {load(t, foreign, "127.0.0.1:0", "node.id=2"), []string{foreign, "node.id", "2"}},
+		"admin port in use":   {load(t, t.TempDir(), "127.0.0.1:0", "weir.admin.address="+busy.Addr().String()), []string{"weir.admin.address", "in use"}},
+		"not a directory":     {load(t, filepath.Join(fileAt(t), "below"), "127.0.0.1:0"), []string{"below"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n, err := start(t, c.broker)
+			if err == nil {
+				stop(t, n)
+				t.Fatal("started")
+			}
+			for _, word := range c.words {
+				if !strings.Contains(err.Error(), word) {
+					t.Errorf("%q does not mention %q", err, word)
+				}
+			}
+			t.Log(err)
+		})
+	}
+}
+
+func fileAt(t *testing.T) string {
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
