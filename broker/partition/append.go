@@ -8,6 +8,7 @@ import (
 	"github.com/weir-broker/weir/broker/batch"
 	"github.com/weir-broker/weir/broker/commitlog"
 	"github.com/weir-broker/weir/broker/policy"
+	"github.com/weir-broker/weir/broker/vfs"
 )
 
 // Append validates one batch, assigns its offsets and writes it. When Acks is
@@ -51,8 +52,7 @@ func (p *Partition) appendLocked(r *AppendRequest) (AppendResult, error) {
 		return AppendResult{}, fmt.Errorf("%w: %d, at least %d are asked for", ErrNotEnoughReplicas, len(s.committed), s.effectiveMinISR())
 	}
 	if !p.mu.identified {
-		// The log must never hold data that nobody can tell the topic of.
-		if err := commitlog.WriteTopicID(p.dir.fs, filepath.Join(p.dir.path, p.name), p.topicID); err != nil {
+		if err := p.identify(); err != nil {
 			return AppendResult{}, err
 		}
 		p.mu.identified = true
@@ -96,6 +96,15 @@ func (p *Partition) appendLocked(r *AppendRequest) (AppendResult, error) {
 		BaseOffset: h.BaseOffset, LastOffset: h.LastOffset(),
 		LogAppendTime: valid.LogAppendTime, LogStartOffset: s.logStart,
 	}, nil
+}
+
+// identify makes the folder and its topic id durable, before the first record:
+// the log must never hold data that nobody can tell the topic of.
+func (p *Partition) identify() error {
+	if err := commitlog.WriteTopicID(p.dir.fs, filepath.Join(p.dir.path, p.name), p.topicID); err != nil {
+		return err
+	}
+	return storageError(vfs.SyncDir(p.dir.fs, p.dir.path))
 }
 
 func producerOrigin(o batch.Origin) policy.Origin {
