@@ -156,8 +156,9 @@ func (l *Log) roll(base batch.Offset) (*segment, error) {
 	}
 	s, err := l.createSegment(base)
 	if err != nil {
-		old.sealed.Store(false)
-		return nil, storageError("roll", err)
+		// Its files may be there, now or after a crash. Were the old segment to go on past their base, recovery would
+		// take what follows for a broken order and cut it off.
+		return nil, l.fail(err)
 	}
 	l.setSegments(appended(list, s))
 	vfs.Failpoint("commitlog.roll.end")

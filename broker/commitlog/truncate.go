@@ -116,7 +116,7 @@ func (l *Log) shortened(s *segment, to batch.Offset) (*segment, batch.Offset, er
 	if pos > 0 {
 		short.created, short.firstTimestamp = s.created, s.firstTimestamp
 		if err := short.readEnd(cut); err != nil {
-			return nil, 0, err
+			return nil, 0, storageError("truncate", err)
 		}
 	}
 	return short, short.nextOffset(), nil
