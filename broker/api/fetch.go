@@ -310,7 +310,6 @@ func (f *fetchCall) finish(code Code, sessionID int32) *network.Buffer {
 		}
 		counters := f.handler.metrics.topic(p.topic)
 		counters.fetches.Add(1)
-		counters.bytesOut.Add(int64(p.size()))
 		if p.code != CodeNone {
 			counters.failedFetches.Add(1)
 		}

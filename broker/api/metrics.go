@@ -35,8 +35,8 @@ var (
 	rejectedDesc = prometheus.NewDesc("weir_api_rejected_frames_total", "Frames with an unknown API key or version, or that cannot be decoded.", nil, nil)
 )
 
-// topicMetrics are the counters of one topic.
-type topicMetrics struct{ bytesIn, bytesOut, messagesIn, produces, fetches, failedProduces, failedFetches atomic.Int64 }
+// topicMetrics are the counters of requests for one topic; broker/partition counts its bytes and records.
+type topicMetrics struct{ produces, fetches, failedProduces, failedFetches atomic.Int64 }
 
 // topic returns the counters of a topic without allocating for one it knows.
 func (m *metrics) topic(name string) *topicMetrics {
@@ -70,9 +70,6 @@ var topicDescs = []struct {
 	desc  *prometheus.Desc
 	value func(*topicMetrics) *atomic.Int64
 }{
-	{topicDesc("bytesin", "Bytes of record batches produced."), func(t *topicMetrics) *atomic.Int64 { return &t.bytesIn }},
-	{topicDesc("bytesout", "Bytes of record batches fetched."), func(t *topicMetrics) *atomic.Int64 { return &t.bytesOut }},
-	{topicDesc("messagesin", "Records appended."), func(t *topicMetrics) *atomic.Int64 { return &t.messagesIn }},
 	{topicDesc("totalproducerequests", "Batches that producers sent."), func(t *topicMetrics) *atomic.Int64 { return &t.produces }},
 	{topicDesc("failedproducerequests", "Batches that were refused."), func(t *topicMetrics) *atomic.Int64 { return &t.failedProduces }},
 	{topicDesc("totalfetchrequests", "Partition reads of fetch requests."), func(t *topicMetrics) *atomic.Int64 { return &t.fetches }},

@@ -132,8 +132,6 @@ func (p *produceCall) append(topic *metadata.Topic, part *producePartition, inte
 		p.failed(topic, rep, part, err)
 		return
 	}
-	counters.bytesIn.Add(int64(len(part.records)))
-	counters.messagesIn.Add(int64(part.result.LastOffset - part.result.BaseOffset + 1))
 	if p.acks == partition.AcksAll {
 		part.replica, part.next = rep, part.result.LastOffset+1
 		part.waiting = true

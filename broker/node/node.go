@@ -226,7 +226,7 @@ func (n *Node) startTable(_ context.Context, o Options) (err error) {
 
 func (n *Node) startBroker(ctx context.Context, o Options) (err error) {
 	n.api = api.New(api.Options{
-		Config: o.Config, Features: features(), Controller: n.controller, Logger: n.log, Registerer: n.registry, Now: o.Now,
+		Config: o.Config, Features: features(), Controller: n.controller, Table: n.table, Logger: n.log, Registerer: n.registry, Now: o.Now,
 	})
 	n.quorum.Subscribe(n.publish)
 	// Registering returns when the image with this broker in it was published: then the logs are recovered.
