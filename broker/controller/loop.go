@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -281,7 +282,12 @@ func (c *Controller) outcome(op *operation) error {
 	}
 	if _, err := op.wait(c.ctx); err != nil {
 		op.generation.failed.Store(true)
-		return err
+		if c.ctx.Err() != nil {
+			return ErrClosed
+		}
+		// Whatever the log's reason, the client must ask again, and may find
+		// that it was done after all.
+		return fmt.Errorf("%w: %w", ErrNotController, err)
 	}
 	return nil
 }
