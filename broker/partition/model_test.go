@@ -181,28 +181,19 @@ func (m *model) crash(o vfs.CrashOptions) {
 	}
 }
 
-// forget moves a producer's traffic to a fresh id, as a client does that lost
-// its state.
+// forget makes a producer whose last batch is gone send its next one, so that
+// there is a last batch again.
 func (m *model) forget(id batch.ProducerID) {
-	for {
-		ps, err := m.p.Producers()
-		if err != nil {
-			m.t.Fatal(err)
-		}
-		i := slices.IndexFunc(ps, func(p producerstate.Producer) bool { return p.ID == id })
-		if i < 0 {
-			return
-		}
-		m.last[id] = sentBatch{sequence: ps[i].LastSequence, n: 1, base: ps[i].LastOffset}
-		if ps[i].LastSequence < 0 {
-			m.t.Fatalf("%+v", ps[i])
-		}
-		// The retry of a last batch of unknown size cannot be built: send the
-		// next one, which becomes the last.
-		r := m.append(idempotent(id, ps[i].LastSequence+1, 1))
-		m.last[id] = sentBatch{sequence: ps[i].LastSequence + 1, n: 1, base: r.BaseOffset}
+	ps, err := m.p.Producers()
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	i := slices.IndexFunc(ps, func(p producerstate.Producer) bool { return p.ID == id })
+	if i < 0 {
 		return
 	}
+	r := m.append(idempotent(id, ps[i].LastSequence+1, 1))
+	m.last[id] = sentBatch{sequence: ps[i].LastSequence + 1, n: 1, base: r.BaseOffset}
 }
 
 func (m *model) check() {
