@@ -2,7 +2,6 @@ package batch
 
 import (
 	"fmt"
-	"math"
 	"sync"
 )
 
@@ -15,9 +14,7 @@ func recompress(raw []byte, h *Header, o *ValidateOptions) (ValidateResult, erro
 	if bound == 0 {
 		bound = DefaultRecordBound
 	}
-	it, err := iterate(raw, h, Limits{
-		Decompressed: bound, Record: max(DefaultRecordLimit, 2*o.MaxBatchSize), claim: int32(min(o.MaxRecordSize, math.MaxInt32)),
-	})
+	it, err := iterate(raw, h, Limits{Decompressed: bound, Record: max(DefaultRecordLimit, 2*o.MaxBatchSize)})
 	if err != nil {
 		return ValidateResult{}, err
 	}

@@ -84,7 +84,8 @@ func Start(o Options) (*Oracle, error) {
 	if err != nil {
 		return nil, fmt.Errorf("oracle: %w", err)
 	}
-	cmd := exec.Command("java", fmt.Sprintf("-Xmx%dm", o.HeapMB), "-XX:+UseSerialGC", "-Duser.language=en", "-Duser.timezone=UTC",
+	cmd := exec.Command("java", fmt.Sprintf("-Xmx%dm", o.HeapMB), "-XX:+UseSerialGC", "--add-opens=java.base/java.lang=ALL-UNNAMED",
+		"-Duser.language=en", "-Duser.timezone=UTC",
 		"-Dweir.oracle.log="+filepath.Join(o.Dir, "kafka.log"), "-Dweir.oracle.level="+o.LogLevel,
 		"-cp", classpath, "weir.oracle.Main", o.Dir)
 	cmd.Stderr = stderr

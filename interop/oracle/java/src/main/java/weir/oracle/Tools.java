@@ -5,11 +5,15 @@ import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.PrintStream;
+import java.lang.reflect.Field;
 import java.lang.reflect.InvocationTargetException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.common.utils.internals.Exit;
 
@@ -52,19 +56,40 @@ final class Tools {
     private static final class Run {
         private final ByteArrayOutputStream out = new ByteArrayOutputStream();
         private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+        private boolean ending;
         private Integer code;
 
-        synchronized void exit(int status) {
-            if (code == null) {
-                System.out.flush();
-                System.err.flush();
-                code = status;
-            }
+        private final List<Thread> hooks = new CopyOnWriteArrayList<>();
+        private final Set<Thread> before = new HashSet<>(jvmHooks().keySet());
+
+        void exit(int status) {
+            end(status);
             throw new Ended();
         }
 
-        synchronized void end(int status) {
-            if (code == null) {
+        /** The first call runs the tool's shutdown hooks, whose output still counts, as a real exit does. */
+        void end(int status) {
+            synchronized (this) {
+                if (code != null || ending) {
+                    return;
+                }
+                ending = true;
+            }
+            Set<Thread> added = new HashSet<>(jvmHooks().keySet());
+            added.removeAll(before);
+            added.forEach(h -> jvmHooks().remove(h));
+            hooks.addAll(added);
+            hooks.forEach(Thread::start);
+            for (Thread h : hooks) {
+                try {
+                    h.join(TimeUnit.SECONDS.toMillis(10));
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
+            }
+            System.out.flush();
+            System.err.flush();
+            synchronized (this) {
                 code = status;
             }
         }
@@ -112,7 +137,7 @@ final class Tools {
             System.setIn(new ByteArrayInputStream(stdin));
             Exit.setExitProcedure((status, message) -> run.exit(status));
             Exit.setHaltProcedure((status, message) -> run.exit(status));
-            Exit.setShutdownHookAdder((hook, runnable) -> { });
+            Exit.setShutdownHookAdder((hook, runnable) -> run.hooks.add(new Thread(runnable, hook)));
             Thread runner = new Thread(() -> run.end(main(tool, args)), "tool-" + name);
             runner.setDaemon(true);
             runner.start();
@@ -133,6 +158,18 @@ final class Tools {
             Exit.resetShutdownHookAdder();
         }
         return run.answer();
+    }
+
+    /** The hooks that tools add with Runtime.addShutdownHook. The process is started with java.lang opened to us. */
+    @SuppressWarnings("unchecked")
+    private static Map<Thread, Thread> jvmHooks() {
+        try {
+            Field hooks = Class.forName("java.lang.ApplicationShutdownHooks").getDeclaredField("hooks");
+            hooks.setAccessible(true);
+            return (Map<Thread, Thread>) hooks.get(null);
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     private static int main(Class<?> tool, List<String> args) {
