@@ -64,7 +64,7 @@ func (s state) registerBroker(req BrokerRegistration) ([]metadata.Record, metada
 	b.Fenced = !req.Ready
 	var records []metadata.Record
 	if req.Ready {
-		records = s.brokerReplaced(req.ID)
+		records = s.brokerReplaced(req.ID, req.LogDirs)
 	} else if old != nil {
 		records = s.brokerGone(req.ID)
 	}
@@ -169,7 +169,9 @@ func (s state) heartbeat(req BrokerHeartbeat) ([]metadata.Record, HeartbeatResul
 		result.Fenced, result.ShouldShutDown = true, true
 	case b.Fenced:
 		result.Fenced = true
-		if req.CaughtUp && !req.WantFence {
+		// A directory that went offline meanwhile is seen to first: its
+		// partitions must not be led from it.
+		if req.CaughtUp && !req.WantFence && len(without(b.LogDirs, req.OfflineDirs)) == len(b.LogDirs) {
 			result.Fenced = false
 			change.Fenced = &no
 			records = s.brokerBack(b.ID)
@@ -185,6 +187,9 @@ func (s state) heartbeat(req BrokerHeartbeat) ([]metadata.Record, HeartbeatResul
 	}
 	if dirs := without(b.LogDirs, req.OfflineDirs); len(dirs) != len(b.LogDirs) {
 		change.LogDirs = dirs
+		if len(records) == 0 {
+			records = s.dirsGone(b.ID, req.OfflineDirs)
+		}
 	}
 	if change.Fenced == nil && change.InControlledShutdown == nil && change.LogDirs == nil {
 		return records, result, nil

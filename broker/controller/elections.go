@@ -29,6 +29,25 @@ type election struct {
 	kind       electionKind
 }
 
+// elector returns an election for a partition of a topic among brokers that are
+// acceptable. A replica whose log directory is offline is never acceptable; dirs
+// are the online directories of a broker that is not registered with them yet.
+func (s state) elector(topic string, p *metadata.Partition, isr []metadata.BrokerID, acceptable func(metadata.BrokerID) bool,
+	dirs map[metadata.BrokerID][]metadata.DirID,
+) election {
+	return election{partition: p, isr: isr, kind: s.electionKind(topic), acceptable: func(id metadata.BrokerID) bool {
+		if !acceptable(id) {
+			return false
+		}
+		online, given := dirs[id]
+		if b := s.image.Broker(id); !given && b != nil {
+			online = b.LogDirs
+		}
+		dir := p.Directory(id)
+		return dir == metadata.DirUnassigned || dir == metadata.DirMigrating || slices.Contains(online, dir)
+	}}
+}
+
 // elect chooses the leader, NoLeader when nobody may lead.
 func (e *election) elect() (leader metadata.BrokerID, unclean bool) {
 	replicas := e.partition.Replicas
@@ -85,17 +104,27 @@ func (e *election) change(id metadata.TopicID, index int32) metadata.Record {
 func (s state) brokerGone(id metadata.BrokerID) []metadata.Record {
 	acceptable := func(b metadata.BrokerID) bool { return b != id && s.active(b) }
 	return s.reelect(acceptable, func(p *metadata.Partition) ([]metadata.BrokerID, bool) {
-		if !p.InISR(id) {
-			return nil, false
-		}
-		rest := make([]metadata.BrokerID, 0, len(p.ISR))
-		for _, b := range p.ISR {
-			if b != id {
-				rest = append(rest, b)
-			}
-		}
-		return rest, true
+		return withoutBroker(p.ISR, id), p.InISR(id)
 	})
+}
+
+// dirsGone is brokerGone for the partitions that a broker has in directories
+// that went offline.
+func (s state) dirsGone(id metadata.BrokerID, dirs []metadata.DirID) []metadata.Record {
+	acceptable := func(b metadata.BrokerID) bool { return b != id && s.active(b) }
+	return s.reelect(acceptable, func(p *metadata.Partition) ([]metadata.BrokerID, bool) {
+		return withoutBroker(p.ISR, id), p.InISR(id) && slices.Contains(dirs, p.Directory(id))
+	})
+}
+
+func withoutBroker(ids []metadata.BrokerID, id metadata.BrokerID) []metadata.BrokerID {
+	rest := make([]metadata.BrokerID, 0, len(ids))
+	for _, b := range ids {
+		if b != id {
+			rest = append(rest, b)
+		}
+	}
+	return rest
 }
 
 // brokerBack returns the changes to every partition without a leader, now that
@@ -108,18 +137,25 @@ func (s state) brokerBack(id metadata.BrokerID) []metadata.Record {
 }
 
 // brokerReplaced returns the changes to every partition that an earlier process
-// of broker id led or could lead, when the new one is active at once. Its log may
-// have lost what the operating system had not written, so it leads in a new
-// epoch, as if it had been away and elected again.
-func (s state) brokerReplaced(id metadata.BrokerID) []metadata.Record {
-	acceptable := func(b metadata.BrokerID) bool { return b == id || s.active(b) }
+// of broker id led, was in sync for or could lead, when the new one is active at
+// once. Its log may have lost what the operating system had not written. So
+// where another replica is in sync, that one leads and this one has to catch up
+// first; where there is none, it leads in a new epoch, as if it had been away and
+// elected again.
+func (s state) brokerReplaced(id metadata.BrokerID, dirs []metadata.DirID) []metadata.Record {
+	online := map[metadata.BrokerID][]metadata.DirID{id: dirs}
+	others := func(b metadata.BrokerID) bool { return b != id && s.active(b) }
+	all := func(b metadata.BrokerID) bool { return b == id || s.active(b) }
 	var records []metadata.Record
 	for _, t := range s.image.Topics() {
 		for index, p := range t.Partitions() {
 			if !p.InISR(id) && p.Leader != metadata.NoLeader {
 				continue
 			}
-			e := election{partition: p, isr: p.ISR, acceptable: acceptable, kind: s.electionKind(t.Name)}
+			e := s.elector(t.Name, p, withoutBroker(p.ISR, id), others, online)
+			if !slices.ContainsFunc(p.ISR, e.eligible) {
+				e = s.elector(t.Name, p, p.ISR, all, online)
+			}
 			if r := e.change(t.ID, index); r != nil {
 				records = append(records, r)
 			} else if p.Leader == id {
@@ -144,7 +180,7 @@ func (s state) reelect(acceptable func(metadata.BrokerID) bool,
 			if !affected {
 				continue
 			}
-			e := election{partition: p, isr: isr, acceptable: acceptable, kind: s.electionKind(t.Name)}
+			e := s.elector(t.Name, p, isr, acceptable, nil)
 			if r := e.change(t.ID, index); r != nil {
 				records = append(records, r)
 			}
@@ -225,7 +261,7 @@ func (s state) electLeader(tp TopicPartition, typ ElectionType) (metadata.Record
 	if p == nil {
 		return nil, errorf(UnknownTopicOrPartition, "No such partition as %s-%d", tp.Topic, tp.Index)
 	}
-	e := election{partition: p, isr: p.ISR, acceptable: s.active}
+	e := s.elector(t.Name, p, p.ISR, s.active, nil)
 	switch {
 	case typ == PreferredElection && p.Leader == p.Replicas[0], typ == UncleanElection && p.Leader != metadata.NoLeader:
 		return nil, &Error{Kind: ElectionNotNeeded}

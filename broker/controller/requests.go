@@ -176,6 +176,21 @@ type HeartbeatResult struct {
 	CaughtUp, Fenced, ShouldShutDown bool
 }
 
+// AssignReplicasToDirs is a broker's report of the log directories that its
+// replicas are in (key 73, KIP-858).
+type AssignReplicasToDirs struct {
+	ID       metadata.BrokerID
+	Epoch    metadata.BrokerEpoch
+	Replicas []DirAssignment
+}
+
+// DirAssignment is the directory of one replica.
+type DirAssignment struct {
+	TopicID metadata.TopicID
+	Index   int32
+	Dir     metadata.DirID
+}
+
 // ProducerIDBlock is the half-open range [First, First+Count) of producer ids.
 type ProducerIDBlock struct {
 	First metadata.ProducerID

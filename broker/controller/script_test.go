@@ -138,6 +138,15 @@ func (s *script) run(d *datadriven.TestData) string {
 		var r HeartbeatResult
 		records, r, err = st.heartbeat(parse[BrokerHeartbeat](s, d.Input))
 		item("heartbeat", err, " caught-up=%v fenced=%v shut-down=%v", r.CaughtUp, r.Fenced, r.ShouldShutDown)
+	case "assign-dirs":
+		var err *Error
+		var results []*Error
+		req := parse[AssignReplicasToDirs](s, d.Input)
+		records, results, err = st.assignReplicasToDirs(req)
+		item("assign-dirs", err, "")
+		for i, r := range results {
+			item(fmt.Sprintf("%d-%d", req.Replicas[i].TopicID[15], req.Replicas[i].Index), r, "")
+		}
 	case "producer-ids":
 		var err *Error
 		var block ProducerIDBlock
@@ -220,6 +229,9 @@ func describe(r metadata.Record) string {
 		}
 		if r.ISR != nil {
 			text += fmt.Sprintf(" isr=%v", r.ISR)
+		}
+		if r.Directories != nil {
+			text += fmt.Sprintf(" dirs=%v", dirNumbers(r.Directories))
 		}
 		if r.SetRecovery {
 			text += fmt.Sprintf(" recovery=%d", r.Recovery)
