@@ -46,6 +46,7 @@ type Handler struct {
 	produceCalls sync.Pool // of *produceCall
 	fetchCalls   sync.Pool // of *fetchCall
 	sessions     *fetchSessions
+	producerIDs  producerIDs
 
 	// decoding bounds how many large requests are decoded and held at once.
 	decoding chan struct{}
@@ -78,6 +79,7 @@ func New(o Options) *Handler {
 		sessions:   newFetchSessions(int(o.Config.FetchSessionCacheSlots)),
 		decoding:   make(chan struct{}, 2),
 	}
+	h.producerIDs.token = make(chan struct{}, 1)
 	h.config.Store(o.Config)
 	h.image.Store(metadata.NewImage())
 	h.fetchCalls.New = func() any { return &fetchCall{waiter: partition.NewWaiter()} }

@@ -70,7 +70,7 @@ func TestFetchAtEveryVersion(t *testing.T) {
 func TestFetchErrorsAtEveryVersion(t *testing.T) {
 	r := newRig(t, Options{})
 	r.addTopic("a", 1)
-	r.publish(r.image, &metadata.NewTopic{ID: topicID("led"), Name: "led"}, &metadata.NewPartition{TopicID: topicID("led"), Partition: metadata.Partition{
+	r.publish(&metadata.NewTopic{ID: topicID("led"), Name: "led"}, &metadata.NewPartition{TopicID: topicID("led"), Partition: metadata.Partition{
 		Replicas: []metadata.BrokerID{2}, Directories: []metadata.DirID{metadata.DirUnassigned}, ISR: []metadata.BrokerID{2}, Leader: 2, LeaderEpoch: 7,
 	}}, &metadata.RegisterBroker{Broker: metadata.Broker{ID: 2, Epoch: 2, Endpoints: []metadata.Endpoint{{Name: "PLAINTEXT", Host: "other.example", Port: 9094}}}})
 	c := r.dial()
@@ -383,7 +383,7 @@ func TestOffsetForLeaderEpochAtEveryVersion(t *testing.T) {
 			req.SetVersion(v)
 			p := kmsg.NewOffsetForLeaderEpochRequestTopicPartition()
 			p.CurrentLeaderEpoch = -1
-			p.LeaderEpoch = int32(r.image.Partition("a", 0).LeaderEpoch)
+			p.LeaderEpoch = int32(r.image().Partition("a", 0).LeaderEpoch)
 			req.Topics = []kmsg.OffsetForLeaderEpochRequestTopic{{Topic: topic, Partitions: []kmsg.OffsetForLeaderEpochRequestTopicPartition{p}}}
 			got := c.request(req).(*kmsg.OffsetForLeaderEpochResponse).Topics[0].Partitions[0]
 			if Code(got.ErrorCode) != want || (want == CodeNone && got.EndOffset != 2) {

@@ -65,7 +65,7 @@ func TestProduceAtEveryVersion(t *testing.T) {
 func TestProduceErrorsAtEveryVersion(t *testing.T) {
 	r := newRig(t, Options{Config: testConfig(t, "message.max.bytes=1000")})
 	r.addTopic("a", 1)
-	r.publish(r.image, &metadata.NewTopic{ID: topicID("led"), Name: "led"}, &metadata.NewPartition{TopicID: topicID("led"), Partition: metadata.Partition{
+	r.publish(&metadata.NewTopic{ID: topicID("led"), Name: "led"}, &metadata.NewPartition{TopicID: topicID("led"), Partition: metadata.Partition{
 		Replicas: []metadata.BrokerID{2}, Directories: []metadata.DirID{metadata.DirUnassigned}, ISR: []metadata.BrokerID{2}, Leader: 2, LeaderEpoch: 7,
 	}}, &metadata.RegisterBroker{Broker: metadata.Broker{ID: 2, Epoch: 2, Endpoints: []metadata.Endpoint{{Name: "PLAINTEXT", Host: "other.example", Port: 9094}}}})
 	c := r.dial()
@@ -146,7 +146,7 @@ func TestProduceWithoutKeysToACompactedTopic(t *testing.T) {
 	r := newRig(t, Options{})
 	r.addTopic("a", 1)
 	compact := "compact"
-	r.publish(r.image, &metadata.Config{Resource: metadata.Resource{Type: metadata.TopicResource, Name: "a"}, Key: "cleanup.policy", Value: &compact})
+	r.publish(&metadata.Config{Resource: metadata.Resource{Type: metadata.TopicResource, Name: "a"}, Key: "cleanup.policy", Value: &compact})
 	b := batch.NewBuilder(batch.NoProducer())
 	for range 10 {
 		b.Add(1000, nil, []byte("v"), nil)

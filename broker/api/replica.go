@@ -3,6 +3,8 @@ package api
 import (
 	"unsafe"
 
+	"github.com/twmb/franz-go/pkg/kmsg"
+
 	"github.com/weir-broker/weir/broker/batch"
 	"github.com/weir-broker/weir/broker/metadata"
 	"github.com/weir-broker/weir/broker/partition"
@@ -13,6 +15,7 @@ type replicas interface {
 	Lookup(topic string, index int32) (replica, error)
 	LookupID(id metadata.TopicID, index int32) (replica, error)
 	LogDirs() []partition.LogDir
+	Producers(topic string, index int32) ([]kmsg.DescribeProducersResponseTopicPartitionActiveProducer, error)
 }
 
 // replica is one replica of one partition.

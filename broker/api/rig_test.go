@@ -6,9 +6,12 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net"
+	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,6 +19,7 @@ import (
 
 	"github.com/weir-broker/weir/broker/commitlog"
 	"github.com/weir-broker/weir/broker/config"
+	"github.com/weir-broker/weir/broker/controller"
 	"github.com/weir-broker/weir/broker/metadata"
 	"github.com/weir-broker/weir/broker/network"
 	"github.com/weir-broker/weir/broker/partition"
@@ -26,12 +30,13 @@ const testCluster = "AAAAAAAAAAAAAAAAAAAAAQ"
 
 // rig is a handler behind a real listener.
 type rig struct {
-	t       *testing.T
-	handler *Handler
-	server  *network.Server
-	addr    string
-	table   *partition.Table
-	image   *metadata.Image
+	t          *testing.T
+	handler    *Handler
+	server     *network.Server
+	addr       string
+	table      *partition.Table
+	quorum     *testQuorum
+	controller *controller.Controller
 }
 
 func testConfig(t *testing.T, overrides ...string) *config.Broker {
@@ -66,11 +71,21 @@ func newRig(t *testing.T, o Options) *rig {
 		}
 	})
 	o.Table = table
+	q := &testQuorum{img: metadata.NewImage(), leadership: make(chan metadata.Leadership, 1)}
+	var drawn byte
+	c := controller.New(controller.Options{
+		NodeID: 1, Quorum: q, Config: o.Config, Features: o.Features, Random: rand.New(rand.NewPCG(1, 2)),
+		Bootstrap:  controller.Bootstrap(testCluster, metadata.Feature{Name: "metadata.version", Level: 30}),
+		NewTopicID: func() metadata.TopicID { drawn++; return metadata.TopicID{0xff, drawn} },
+		Logger:     slog.New(slog.NewTextHandler(t.Output(), nil)),
+	})
+	t.Cleanup(c.Close)
+	o.Controller = c
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{t: t, handler: New(o), addr: l.Addr().String(), table: table}
+	r := &rig{t: t, handler: New(o), addr: l.Addr().String(), table: table, quorum: q, controller: c}
 	r.server = network.NewServer(network.Options{Handler: r.handler, Listeners: []network.Listener{{Name: "PLAINTEXT", Listener: l}}, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	r.server.Start()
 	t.Cleanup(func() {
@@ -80,25 +95,59 @@ func newRig(t *testing.T, o Options) *rig {
 			t.Errorf("stop: %v", err)
 		}
 	})
-	r.publish(metadata.NewImage(), &metadata.Cluster{ClusterID: testCluster}, &metadata.RegisterBroker{Broker: metadata.Broker{ID: 1, Epoch: 1, Rack: "r1", Endpoints: []metadata.Endpoint{{Name: "PLAINTEXT", Host: "broker.example", Port: 9092}}}}, &metadata.Feature{Name: "metadata.version", Level: 30})
+	r.quorum.publish = func(img *metadata.Image) {
+		self := img.Configs(metadata.Resource{Type: metadata.BrokerResource, Name: "1"})
+		if cfg, err := o.Config.WithDynamic(self.Map(), img.Configs(metadata.Resource{Type: metadata.BrokerResource}).Map()); err == nil {
+			r.handler.SetConfig(cfg)
+		}
+		if err := table.Apply(img); err != nil {
+			t.Errorf("apply: %v", err)
+		}
+		r.handler.Publish(img)
+	}
+	r.quorum.leadership <- metadata.Leadership{Leader: true, Term: 1}
+	for !r.controller.Active() {
+		runtime.Gosched()
+	}
+	r.publish(&metadata.RegisterBroker{Broker: metadata.Broker{ID: 1, Epoch: 1, Rack: "r1", Endpoints: []metadata.Endpoint{{Name: "PLAINTEXT", Host: "broker.example", Port: 9092}}, Features: o.Features, LogDirs: []metadata.DirID{metadata.DirID(dir.ID())}}})
 	return r
 }
 
-// publish applies records to img and publishes the result.
-func (r *rig) publish(img *metadata.Image, records ...metadata.Record) {
+// publish applies records and publishes the image.
+func (r *rig) publish(records ...metadata.Record) {
 	r.t.Helper()
-	if img.Term == 0 {
-		records = append([]metadata.Record{&metadata.TermStart{Term: 1}}, records...)
-	}
-	next, err := metadata.Apply(img, img.Index+1, metadata.Entry{Term: 1, Records: records})
-	if err != nil {
+	if _, err := r.quorum.Start(metadata.Entry{Term: 1, Records: records})(context.Background()); err != nil {
 		r.t.Fatal(err)
 	}
-	r.image = next
-	if err := r.table.Apply(next); err != nil {
-		r.t.Fatal(err)
+}
+
+func (r *rig) image() *metadata.Image { return r.quorum.Image() }
+
+// testQuorum is a metadata log that applies at once.
+type testQuorum struct {
+	mu         sync.Mutex
+	img        *metadata.Image
+	publish    func(*metadata.Image)
+	leadership chan metadata.Leadership
+}
+
+func (q *testQuorum) Image() *metadata.Image {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.img
+}
+
+func (q *testQuorum) Leadership() <-chan metadata.Leadership { return q.leadership }
+
+func (q *testQuorum) Start(e metadata.Entry) func(context.Context) (metadata.Index, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	next, err := metadata.Apply(q.img, q.img.Index+1, e)
+	if next != nil {
+		q.img = next
+		q.publish(next)
 	}
-	r.handler.Publish(next)
+	return func(context.Context) (metadata.Index, error) { return next.Index, err }
 }
 
 func topicID(name string) metadata.TopicID {
@@ -116,7 +165,7 @@ func (r *rig) addTopic(name string, partitions int) {
 			Replicas: []metadata.BrokerID{1}, Directories: []metadata.DirID{metadata.DirUnassigned}, ISR: []metadata.BrokerID{1}, Leader: 1,
 		}})
 	}
-	r.publish(r.image, records...)
+	r.publish(records...)
 }
 
 // client is one connection that speaks raw frames.

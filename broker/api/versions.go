@@ -34,8 +34,22 @@ func endpoints() []endpoint {
 		{key: 2, name: "ListOffsets", min: 1, max: 11, advertised: sameAsMin, flexibleFrom: 6, serve: decoded((*Handler).listOffsets)},
 		{key: 3, name: "Metadata", min: 0, max: 13, advertised: sameAsMin, flexibleFrom: 9, serve: decoded((*Handler).metadata)},
 		{key: apiVersionsKey, name: "ApiVersions", min: 0, max: 5, advertised: sameAsMin, flexibleFrom: 3, serve: (*Handler).apiVersions},
+		{key: 19, name: "CreateTopics", min: 2, max: 7, advertised: sameAsMin, flexibleFrom: 5, serve: decoded((*Handler).createTopics)},
+		{key: 20, name: "DeleteTopics", min: 1, max: 6, advertised: sameAsMin, flexibleFrom: 4, serve: decoded((*Handler).deleteTopics), notes: "answered in the order of the request; Kafka shuffles"},
+		{key: 21, name: "DeleteRecords", min: 0, max: 2, advertised: sameAsMin, flexibleFrom: 2, serve: decoded((*Handler).deleteRecords)},
+		{key: 22, name: "InitProducerId", min: 0, max: 5, advertised: sameAsMin, flexibleFrom: 2, serve: decoded((*Handler).initProducerID), notes: "a transactional id is refused with TRANSACTIONAL_ID_AUTHORIZATION_FAILED"},
 		{key: 23, name: "OffsetForLeaderEpoch", min: 2, max: 4, advertised: sameAsMin, flexibleFrom: 4, serve: decoded((*Handler).offsetForLeaderEpoch)},
+		{key: 32, name: "DescribeConfigs", min: 1, max: 4, advertised: sameAsMin, flexibleFrom: 4, serve: decoded((*Handler).describeConfigs), notes: "no broker loggers"},
+		{key: 33, name: "AlterConfigs", min: 0, max: 2, advertised: sameAsMin, flexibleFrom: 2, serve: decoded((*Handler).alterConfigs)},
+		{key: 35, name: "DescribeLogDirs", min: 1, max: 5, advertised: sameAsMin, flexibleFrom: 2, serve: decoded((*Handler).describeLogDirs)},
+		{key: 37, name: "CreatePartitions", min: 0, max: 3, advertised: sameAsMin, flexibleFrom: 2, serve: decoded((*Handler).createPartitions)},
+		{key: 44, name: "IncrementalAlterConfigs", min: 0, max: 1, advertised: sameAsMin, flexibleFrom: 1, serve: decoded((*Handler).incrementalAlterConfigs), notes: "no broker loggers"},
+		{key: 55, name: "DescribeQuorum", min: 0, max: 2, advertised: sameAsMin, flexibleFrom: 0, serve: decoded((*Handler).describeQuorum), notes: "one voter, this node; offsets are indexes of the metadata log"},
+		{key: 57, name: "UpdateFeatures", min: 0, max: 2, advertised: sameAsMin, flexibleFrom: 0, serve: decoded((*Handler).updateFeatures)},
 		{key: 60, name: "DescribeCluster", min: 0, max: 2, advertised: sameAsMin, flexibleFrom: 0, serve: decoded((*Handler).describeCluster)},
+		{key: 61, name: "DescribeProducers", min: 0, max: 0, advertised: sameAsMin, flexibleFrom: 0, serve: decoded((*Handler).describeProducers)},
+		{key: 74, name: "ListConfigResources", min: 0, max: 1, advertised: sameAsMin, flexibleFrom: 0, serve: decoded((*Handler).listConfigResources)},
+		{key: 75, name: "DescribeTopicPartitions", min: 0, max: 0, advertised: sameAsMin, flexibleFrom: 0, serve: decoded((*Handler).describeTopicPartitions)},
 	}
 }
 

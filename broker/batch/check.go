@@ -2,6 +2,7 @@ package batch
 
 import (
 	"fmt"
+	"math"
 	"sync"
 )
 
@@ -187,7 +188,7 @@ func scanHeaders(b []byte, i int, n int32) int {
 var payloads = sync.Pool{New: func() any { return new(payload) }}
 
 // walkPacked checks the n > 0 records of a compressed batch, streaming. As in Kafka a record need not fill its
-// length: where the batch is stored as it came, the fields alone count.
+// length, it need only not claim too much: where the batch is stored as it came, the fields alone count.
 func (c *checker) walkPacked(codec Codec, packed []byte, n int32) error {
 	bound := c.o.RecordBound
 	if bound == 0 {
@@ -199,6 +200,10 @@ func (c *checker) walkPacked(codec Codec, packed []byte, n int32) error {
 		return err
 	}
 	defer p.close()
+	p.maxRecord = math.MaxInt32
+	if c.o.MaxRecordSize > 0 {
+		p.maxRecord = int32(min(c.o.MaxRecordSize, math.MaxInt32))
+	}
 	for index := int32(0); index < n; index++ {
 		f, ok := p.scanFast()
 		if !ok {
@@ -214,8 +219,8 @@ func (c *checker) walkPacked(codec Codec, packed []byte, n int32) error {
 
 // scanFast reads the next record if the current piece holds all of it.
 func (p *payload) scanFast() (fields, bool) {
-	_, i := uvarint32(p.win, p.pos)
-	if i < 0 {
+	size, i := varint32(p.win, p.pos)
+	if i < 0 || size < 0 || size > p.maxRecord {
 		return fields{}, false
 	}
 	f, end := scan(p.win, i)
@@ -228,8 +233,12 @@ func (p *payload) scanFast() (fields, bool) {
 
 // scanSlow reads the next record field by field, across pieces.
 func (p *payload) scanSlow() (f fields, err error) {
-	if _, err := p.varint32(); err != nil {
+	size, err := p.varint32()
+	if err != nil {
 		return f, outside(err)
+	}
+	if err := checkRecordSize(size, p.maxRecord); err != nil {
+		return f, err
 	}
 	if _, err := p.readByte(); err != nil {
 		return f, inside(err)
@@ -271,6 +280,17 @@ func (p *payload) scanSlow() (f fields, err error) {
 		}
 	}
 	return f, nil
+}
+
+// checkRecordSize applies the rules for the length a record of a compressed batch claims.
+func checkRecordSize(size, most int32) error {
+	if size < 0 {
+		return invalidRecord("record length is %d", size)
+	}
+	if size > most {
+		return invalidRecord("record of %d bytes, the most is %d", size, most)
+	}
+	return nil
 }
 
 // skipBytes reads a length and drops that many bytes; a negative length is null.

@@ -70,7 +70,7 @@ type gzipPacker struct {
 var gzipPackers [gzip.BestCompression + 2]sync.Pool // level -1 to 9
 
 func newGzipPacker(level int, out io.Writer) (packer, error) {
-	if level < gzip.DefaultCompression || level > gzip.BestCompression {
+	if level < gzip.DefaultCompression || level == gzip.NoCompression || level > gzip.BestCompression {
 		return nil, fmt.Errorf("%w: gzip level %d", ErrUnsupportedCodec, level)
 	}
 	if p, ok := gzipPackers[level+1].Get().(*gzipPacker); ok {

@@ -47,6 +47,8 @@ type payload struct {
 	bound int64
 	err   error // what follows win
 	spill []byte
+
+	maxRecord int32 // the most bytes a record may claim
 }
 
 func (p *payload) open(c Codec, packed []byte, bound int64) error {

@@ -19,9 +19,7 @@ const (
 	lz4FlagBlockSum    = 0x10
 	lz4FlagIndependent = 0x20
 	lz4Version         = 1
-	// lz4MaxRatio: each further byte of a run makes 255 bytes at most.
-	lz4MaxRatio = 255
-	lz4Block    = 64 << 10 // the block size Java writes
+	lz4Block           = 64 << 10 // the block size Java writes
 )
 
 type lz4Stream struct {
@@ -64,7 +62,7 @@ func openLZ4(packed []byte) (stream, error) {
 }
 
 func (s *lz4Stream) next() ([]byte, error) {
-	for !s.done {
+	if !s.done {
 		b, err := s.block()
 		if err != nil {
 			s.done = true
@@ -73,6 +71,7 @@ func (s *lz4Stream) next() ([]byte, error) {
 		if len(b) > 0 {
 			return b, nil
 		}
+		s.done = true // Kafka's reader takes a block of nothing for the end
 	}
 	return nil, io.EOF
 }
@@ -101,16 +100,18 @@ func (s *lz4Stream) block() ([]byte, error) {
 	s.packed = s.packed[n:]
 	out := src
 	if word&lz4Uncompressed == 0 {
-		// Never more than the block can hold, whatever the frame header claims.
-		room := min(s.maxBlock, n*lz4MaxRatio+16)
-		if cap(s.buf) < room {
-			s.buf = make([]byte, room)
+		// Memory for what the block holds, not for what the frame header claims it may.
+		size := lz4BlockSize(src, s.maxBlock)
+		if size < 0 {
+			return nil, undecodable("lz4: malformed block of %d bytes", n)
 		}
-		m, err := lz4.UncompressBlock(src, s.buf[:room])
-		if err != nil {
-			return nil, undecodable("lz4: %v", err)
+		if cap(s.buf) < size {
+			s.buf = make([]byte, max(size, lz4Block))
 		}
-		out = s.buf[:m]
+		out = s.buf[:size]
+		if m, err := lz4.UncompressBlock(src, out); err != nil || m != size {
+			lz4Unpack(out, src)
+		}
 	}
 	if s.flags&lz4FlagBlockSum != 0 {
 		if len(s.packed) < 4 {

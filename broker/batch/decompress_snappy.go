@@ -30,6 +30,7 @@ type snappyStream struct {
 	held    []byte // the end of the last block, handed out with the next one
 	given   int64
 	done    bool
+	skipped bool // what looked like another stream's header was none
 	lastErr error
 }
 
@@ -37,35 +38,27 @@ var snappyStreams = sync.Pool{New: func() any { return new(snappyStream) }}
 
 func openSnappy(packed []byte) (stream, error) {
 	s := snappyStreams.Get().(*snappyStream)
-	s.held, s.given, s.done, s.lastErr = nil, 0, false, nil
+	s.held, s.given, s.done, s.skipped, s.lastErr = nil, 0, false, false, nil
 	if len(packed) == 0 {
 		s.release()
 		return nil, undecodable("snappy: no data")
 	}
-	framed, err := xerialHeader(packed)
-	if err == nil && !framed {
-		s.done = true
-		s.held, err = s.block(packed, 0)
+	if hasXerialHeader(packed) {
+		s.packed = packed[xerialHeaderLen:]
+		return s, nil
 	}
-	if err != nil {
+	s.done = true
+	var err error
+	if s.held, err = s.block(packed, 0); err != nil {
 		s.release()
 		return nil, err
-	}
-	if framed {
-		s.packed = packed[xerialHeaderLen:]
 	}
 	return s, nil
 }
 
-// xerialHeader reports whether b begins with the header of the framing.
-func xerialHeader(b []byte) (bool, error) {
-	if len(b) < xerialHeaderLen || !bytes.HasPrefix(b, []byte(xerialMagic)) {
-		return false, nil
-	}
-	if v := int32(binary.BigEndian.Uint32(b[8:])); v < xerialVersion {
-		return false, undecodable("snappy: framing version %d", v)
-	}
-	return true, nil
+// hasXerialHeader reports whether b begins with the header of the framing, whatever version it states.
+func hasXerialHeader(b []byte) bool {
+	return len(b) >= xerialHeaderLen && bytes.HasPrefix(b, []byte(xerialMagic))
 }
 
 // block unpacks one raw block behind the first keep bytes of the buffer not in use, and returns keep and all.
@@ -105,6 +98,17 @@ func (s *snappyStream) next() ([]byte, error) {
 			s.lastErr = err
 			continue
 		}
+		if src == nil && s.skipped {
+			// Kafka's reader ends a read at such a header, and goes on behind it with the next.
+			s.skipped = false
+			if len(s.held) == 0 {
+				s.lastErr = io.EOF
+				continue
+			}
+			b := s.held
+			s.held, s.given = nil, 0
+			return b, nil
+		}
 		if src == nil {
 			s.done = true
 			continue
@@ -124,21 +128,22 @@ func (s *snappyStream) next() ([]byte, error) {
 	}
 }
 
-// nextBlock cuts the next block off; nil at the end. Less than a length at the end is ignored.
+// nextBlock cuts the next block off; nil at the end, or with skipped set. Less than a length at the end is ignored.
 func (s *snappyStream) nextBlock() ([]byte, error) {
 	for len(s.packed) >= 4 {
 		n := int32(binary.BigEndian.Uint32(s.packed))
 		if bytes.HasPrefix(s.packed, []byte(xerialMagic[:4])) {
-			// Streams may follow one another.
+			// Streams may follow one another; only from the second on the version counts.
 			if len(s.packed) < xerialHeaderLen {
 				return nil, undecodable("snappy: framing header is cut short")
 			}
-			framed, err := xerialHeader(s.packed)
-			if err != nil {
-				return nil, err
-			}
-			if !framed {
+			if !hasXerialHeader(s.packed) {
+				s.packed = s.packed[xerialHeaderLen:]
+				s.skipped = true
 				return nil, nil
+			}
+			if v := int32(binary.BigEndian.Uint32(s.packed[len(xerialMagic):])); v < xerialVersion {
+				return nil, undecodable("snappy: framing version %d", v)
 			}
 			s.packed = s.packed[xerialHeaderLen:]
 			continue

@@ -18,20 +18,27 @@ const (
 	// zstdStreamWindow is the largest window a stream is given memory for at once. A frame that asks for more is
 	// unpacked as a whole into a buffer that grows with what really comes out, to zstdWholeFrame at most.
 	zstdStreamWindow = 8 << 20
-	zstdWholeFrame   = 32 << 20
+	zstdWholeFrame   = 16 << 20
 	// zstdSmallFrame: frames that cannot unpack to more than this are unpacked in one call, which is faster.
 	zstdSmallFrame = 512 << 10
 
 	zstdMaxBlock = 128 << 10
+
+	zstdMagic       = "\x28\xb5\x2f\xfd"
+	zstdSkippable   = "\x50\x2a\x4d\x18" // the low four bits are free
+	zstdHasChecksum = 0x04
 )
 
 type zstdStream struct {
-	dec    *zstd.Decoder
+	dec    *zstd.Decoder // for streaming, made when first needed
+	small  *zstd.Decoder // for frames in one call: a decoder that streams would make that call wait for ever
 	in     bytes.Reader
 	packed []byte // what no frame has been cut from yet
 	frames int    // finished
 	open   bool   // dec is inside a frame
 	whole  bool   // the frame's end is there
+	noSum  bool   // only its checksum is not
+	tail   []byte // of the frame, if not: handed out behind what could be unpacked
 	lag    error  // follows the piece handed out
 	all    []byte
 	buf    [zstdPiece]byte
@@ -39,7 +46,7 @@ type zstdStream struct {
 
 // The decoders of capped stop at the capacity of the buffer given; the streams' own do not.
 var (
-	zstdStreams = sync.Pool{New: func() any { return &zstdStream{dec: newZstdDecoder(false)} }}
+	zstdStreams = sync.Pool{New: func() any { return &zstdStream{small: newZstdDecoder(false)} }}
 	zstdCapped  = sync.Pool{New: func() any { return newZstdDecoder(true) }}
 )
 
@@ -62,15 +69,29 @@ func openZstd(packed []byte) (stream, error) {
 
 // zstdFrame is what the headers of a frame and its blocks say.
 type zstdFrame struct {
-	end    int   // length of the frame, or what there is of it
-	whole  bool  // the frame is all there
-	window int64 // memory its matches reach back
-	most   int64 // bound on its output; the content size if that is given
-	skip   bool  // holds no data
+	end    int    // length of the frame, or what there is of it
+	whole  bool   // the frame is all there
+	window int64  // memory its matches reach back
+	most   int64  // bound on its output; the content size if that is given
+	skip   bool   // holds no data
+	tail   []byte // what is there of a stored block that is cut short
+	noSum  bool   // all is there but the checksum
+}
+
+// zstdMagicPrefix reports whether the first bytes, however few, are those of a frame or of a skippable frame.
+func zstdMagicPrefix(b []byte) bool {
+	n := min(len(b), len(zstdMagic))
+	if string(b[:n]) == zstdMagic[:n] {
+		return true
+	}
+	return b[0]&0xf0 == zstdSkippable[0] && string(b[1:n]) == zstdSkippable[1:n]
 }
 
 // parseZstdFrame walks the frame at the start of b without unpacking anything.
 func parseZstdFrame(b []byte) (zstdFrame, error) {
+	if !zstdMagicPrefix(b) {
+		return zstdFrame{}, undecodable("zstd: bytes that are no frame")
+	}
 	var h zstd.Header
 	if err := h.Decode(b); err != nil {
 		if errors.Is(err, io.ErrUnexpectedEOF) {
@@ -112,6 +133,9 @@ func parseZstdFrame(b []byte) (zstdFrame, error) {
 		}
 		if len(b)-i < size {
 			f.end = len(b)
+			if word>>1&3 == 0 && size <= int(min(f.window, zstdMaxBlock)) {
+				f.tail = b[i:]
+			}
 			return f, nil
 		}
 		i += size
@@ -127,6 +151,7 @@ func parseZstdFrame(b []byte) (zstdFrame, error) {
 		f.most = int64(h.FrameContentSize)
 	}
 	f.whole = i <= len(b)
+	f.noSum = !f.whole
 	f.end = min(i, len(b))
 	return f, nil
 }
@@ -142,7 +167,7 @@ func (s *zstdStream) next() ([]byte, error) {
 			}
 			continue
 		}
-		if len(s.packed) == 0 && s.frames > 0 {
+		if len(s.packed) == 0 {
 			return nil, io.EOF
 		}
 		b, err := s.frame()
@@ -171,7 +196,7 @@ func (s *zstdStream) frame() ([]byte, error) {
 	case f.skip:
 		return nil, s.cutShort()
 	case f.whole && f.most <= zstdSmallFrame && f.window <= zstdStreamWindow:
-		out, err := s.dec.DecodeAll(src, s.all[:0])
+		out, err := s.small.DecodeAll(src, s.all[:0])
 		if cap(out) <= maxPooledScratch {
 			s.all = out[:0]
 		}
@@ -183,11 +208,19 @@ func (s *zstdStream) frame() ([]byte, error) {
 	case f.window > zstdStreamWindow:
 		return s.wholeFrame(src, f)
 	}
+	if f.noSum {
+		// Unpack the blocks as a frame that has no checksum.
+		src = bytes.Clone(src)
+		src[len(zstdMagic)] &^= zstdHasChecksum
+	}
+	if s.dec == nil {
+		s.dec = newZstdDecoder(false)
+	}
 	s.in.Reset(src)
 	if err := s.dec.Reset(&s.in); err != nil {
 		return nil, undecodable("zstd: %v", err)
 	}
-	s.open, s.whole = true, f.whole
+	s.open, s.whole, s.noSum, s.tail = true, f.whole || f.noSum, f.noSum, f.tail
 	return nil, nil
 }
 
@@ -199,7 +232,7 @@ func (s *zstdStream) wholeFrame(src []byte, f zstdFrame) ([]byte, error) {
 	dec := zstdCapped.Get().(*zstd.Decoder)
 	defer zstdCapped.Put(dec)
 	// The buffer grows only when the frame has filled the one before.
-	for room := min(f.most, zstdSmallFrame); ; room = min(f.most, room*4) {
+	for room := min(f.most, zstdWholeFrame/16); ; room = min(f.most, zstdWholeFrame) {
 		out, err := dec.DecodeAll(src, make([]byte, 0, room))
 		switch {
 		case err == nil:
@@ -225,11 +258,19 @@ func (s *zstdStream) piece() []byte {
 	switch {
 	case err == nil:
 		return s.buf[:n]
+	case s.noSum && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)):
+		s.open = false
+		s.lag = s.cutShort()
 	case errors.Is(err, io.EOF) && s.whole:
 		s.open = false
 		s.frames++
 	case !s.whole && (errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)):
+		s.open = false
 		s.lag = s.cutShort()
+		if len(s.tail) > 0 {
+			// A stored block is read as it comes, so what there is of it counts.
+			return append(s.buf[:n:n], s.tail...)
+		}
 	default:
 		s.lag = undecodable("zstd: %v", err)
 		return nil

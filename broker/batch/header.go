@@ -206,11 +206,6 @@ func SetLeaderEpoch(raw []byte, e LeaderEpoch) {
 	binary.BigEndian.PutUint32(raw[offLeaderEpoch:], uint32(e))
 }
 
-// setCRC stamps the CRC of raw, exactly one batch.
-func setCRC(raw []byte) {
-	binary.BigEndian.PutUint32(raw[offCRC:], checksum(raw))
-}
-
 // Split calls fn for each batch of raw, which holds whole batches one after another; the slice given to fn is
 // exactly that batch and aliases raw. It verifies no CRC. A batch cut short at the end gives ErrTruncated after fn
 // has seen all before it.

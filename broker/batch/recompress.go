@@ -2,6 +2,7 @@ package batch
 
 import (
 	"fmt"
+	"math"
 	"sync"
 )
 
@@ -14,7 +15,9 @@ func recompress(raw []byte, h *Header, o *ValidateOptions) (ValidateResult, erro
 	if bound == 0 {
 		bound = DefaultRecordBound
 	}
-	it, err := iterate(raw, h, Limits{Decompressed: bound, Record: max(DefaultRecordLimit, 2*o.MaxBatchSize)})
+	it, err := iterate(raw, h, Limits{
+		Decompressed: bound, Record: max(DefaultRecordLimit, 2*o.MaxBatchSize), claim: int32(min(o.MaxRecordSize, math.MaxInt32)),
+	})
 	if err != nil {
 		return ValidateResult{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"math"
 	"sync"
 )
 
@@ -12,7 +13,10 @@ type Limits struct {
 	// Decompressed is the most bytes of records after decompression; 0 is DefaultRecordBound.
 	Decompressed int64
 	// Record is the most bytes of one record of a compressed batch: it is held in memory. 0 is DefaultRecordLimit.
+	// A larger one gives ErrTooLarge.
 	Record int
+
+	claim int32 // the most bytes such a record may claim without being invalid; 0 is no bound
 }
 
 // DefaultRecordLimit is the largest record of a compressed batch that is held in memory, when Limits leaves it 0.
@@ -111,6 +115,7 @@ type Iterator struct {
 	err       error
 	left      int32
 	maxRecord int
+	maxClaim  int32
 	packed    bool
 	b         []byte // the rest of an uncompressed batch
 	p         payload
@@ -145,6 +150,10 @@ func iterate(raw []byte, h *Header, limits Limits) (*Iterator, error) {
 	it.maxRecord = limits.Record
 	if it.maxRecord == 0 {
 		it.maxRecord = DefaultRecordLimit
+	}
+	it.maxClaim = limits.claim
+	if it.maxClaim == 0 {
+		it.maxClaim = math.MaxInt32
 	}
 	if it.packed {
 		bound := limits.Decompressed
@@ -215,8 +224,8 @@ func (it *Iterator) unpack() ([]byte, error) {
 	if err != nil {
 		return nil, outside(err)
 	}
-	if n < 0 {
-		return nil, invalidRecord("record length is %d", n)
+	if err := checkRecordSize(n, it.maxClaim); err != nil {
+		return nil, err
 	}
 	body, err := it.p.take(int(n), it.maxRecord)
 	if err != nil {

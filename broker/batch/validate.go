@@ -42,7 +42,8 @@ type ValidateOptions struct {
 	MaxBatchSize   int   // max.message.bytes; 0 is no bound
 	Compacted      bool  // cleanup.policy has compact: every record needs a key
 	TargetCodec    TargetCodec
-	RecordBound    int64  // most bytes of records after decompression; 0 is DefaultRecordBound
+	MaxRecordSize  int    // max.decompressed.message.bytes: most bytes of one record of a compressed batch; 0 is no bound
+	RecordBound    int64  // most bytes of all records after decompression; 0 is DefaultRecordBound
 	HeaderOnly     bool   // weir.produce.validation=header: CRC and header, records only where a rule needs them
 	Origin         Origin // who wrote it
 	TopicPartition string // "topic-0", for messages only

@@ -213,7 +213,7 @@ func keyValues(args []string) (names []string, values map[string]string, err err
 func args(check cobra.PositionalArgs, want string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, given []string) error {
 		if check(cmd, given) != nil {
-			return usageError{fmt.Errorf("expected %s, got %d arguments; see '%s --help'", want, len(given), cmd.CommandPath())}
+			return usageError{fmt.Errorf("expected %s, got %d; see '%s --help'", want, len(given), cmd.CommandPath())}
 		}
 		return nil
 	}

@@ -265,8 +265,8 @@ func describeTopic(ctx context.Context, adm *kadm.Client, detail kadm.TopicDetai
 	}
 	for _, p := range detail.Partitions.Sorted() {
 		row := describedPartition{
-			Partition: p.Partition, Leader: p.Leader, LeaderEpoch: p.LeaderEpoch, Replicas: p.Replicas, ISR: p.ISR,
-			Offline: slices.Concat([]int32{}, p.OfflineReplicas),
+			Partition: p.Partition, Leader: p.Leader, LeaderEpoch: p.LeaderEpoch, Replicas: append([]int32{}, p.Replicas...), ISR: append([]int32{}, p.ISR...),
+			Offline: append([]int32{}, p.OfflineReplicas...),
 			Start:   offset(starts, p.Partition), End: offset(ends, p.Partition),
 		}
 		if p.Err != nil {

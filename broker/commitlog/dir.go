@@ -46,7 +46,7 @@ type DirOptions struct {
 //	.lock                 held while a process uses the directory
 //	meta.properties       whose it is (Kafka's version 1)
 //	.kafka_cleanshutdown  there only between a clean close and the next start
-//	local.db              Marks
+//	local.db              Marks, and *-checkpoint, Kafka's form of them, after a clean close
 //	<topic>-<partition>/  one Log each, and *-delete, *-stray, *-future
 type Dir struct {
 	fs       vfs.FS
@@ -121,6 +121,9 @@ func (d *Dir) load(o DirOptions) error {
 		return err
 	}
 	d.marks = marks
+	if err := d.takeCheckpoints(); err != nil {
+		return errors.Join(err, marks.close())
+	}
 	return nil
 }
 
@@ -285,6 +288,9 @@ func (d *Dir) Close(clean bool) error {
 	var err error
 	if clean && failure == nil {
 		if err = d.marks.Flush(); err == nil {
+			err = d.leaveCheckpoints()
+		}
+		if err == nil {
 			err = d.writeCleanShutdown(epoch)
 		}
 	}

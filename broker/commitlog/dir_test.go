@@ -388,3 +388,33 @@ func TestFailedDiskIsReportedByOpenDir(t *testing.T) {
 		}
 	}
 }
+
+// TestFailedDiskAtCloseLeavesNoWrongMark fails every operation of a clean close: what is opened afterwards is clean only
+// with all marks, and without it has none that is too high.
+func TestFailedDiskAtCloseLeavesNoWrongMark(t *testing.T) {
+	tp := TopicPartition{"orders", 0}
+	for nth := int64(1); ; nth++ {
+		mem := vfs.NewMem()
+		s := vfs.NewFaults(mem)
+		d := mustOpenDir(t, s, "/log")
+		d.Marks().SetRecoveryPoint(tp, 10)
+		rule := s.Add(vfs.Fault{Nth: nth, Err: syscall.ENOSPC})
+		err := d.Close(true)
+		if rule.Failed() == 0 {
+			if err != nil || nth < 20 {
+				t.Errorf("%d operations, %v", nth, err)
+			}
+			return
+		}
+		if err == nil {
+			t.Errorf("operation %d: no error", nth)
+		}
+		for _, kept := range []float64{0, 1} {
+			d := mustOpenDir(t, mem.CrashClone(vfs.CrashOptions{UnsyncedKept: kept}), "/log")
+			got := d.Marks().Get(tp).RecoveryPoint
+			if d.CleanShutdown() && got != 10 || got != 10 && got != Unknown {
+				t.Errorf("operation %d, kept %v: clean %v with recovery point %d", nth, kept, d.CleanShutdown(), got)
+			}
+		}
+	}
+}

@@ -168,9 +168,30 @@ func (r *faultRun) step() error {
 		}
 		r.start = r.log.LogStartOffset()
 		r.forget()
-	default:
+	case r.rng.IntN(3) == 0:
 		r.note("trim")
 		r.log.TrimMemory(0)
+	case r.rng.IntN(2) == 0 && end > r.start:
+		to := r.start + batch.Offset(r.rng.Int64N(int64(end-r.start)))
+		r.note("start at %d", to)
+		r.startMaybe = max(r.startMaybe, to)
+		if err := r.log.AdvanceLogStart(to); err != nil {
+			return err
+		}
+		r.start = to
+		r.forget()
+	default:
+		to := end + batch.Offset(r.rng.IntN(5))
+		r.note("begin anew at %d", to)
+		before, flushed := r.kept, r.flushed
+		r.kept, r.maybe, r.flushed, r.startMaybe = nil, r.kept, 0, to
+		if err := r.log.TruncateFully(to); err != nil {
+			if r.log.failure() == nil { // refused before it began
+				r.kept, r.maybe, r.flushed = before, nil, flushed
+			}
+			return err
+		}
+		r.start, r.maybe = to, nil
 	}
 	return nil
 }

@@ -23,6 +23,16 @@ import (
 
 func offset(n int64) batch.Offset { return batch.Offset(n) }
 
+// removeCheckpoints leaves only local.db, which is all there is after an unclean stop.
+func removeCheckpoints(t *testing.T, fsys vfs.FS, path string) {
+	t.Helper()
+	for _, c := range checkpoints() {
+		if err := fsys.Remove(filepath.Join(path, c.name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestMarksSurviveCleanClose(t *testing.T) {
 	bothFS(t, func(t *testing.T, fsys vfs.FS, path string) {
 		a, b := TopicPartition{"orders", 0}, TopicPartition{"orders", 1}
@@ -100,6 +110,7 @@ func TestDamagedMarksAreBegunAnew(t *testing.T) {
 		}
 		for what, b := range bad {
 			mustWrite(t, fsys, name, string(b))
+			removeCheckpoints(t, fsys, path)
 			var warnings bytes.Buffer
 			o := dirOwner
 			o.Logger = slog.New(slog.NewTextHandler(&warnings, &slog.HandlerOptions{Level: slog.LevelWarn}))
@@ -195,6 +206,7 @@ func TestMarksOfAnotherVersionAreNotRead(t *testing.T) {
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
 	}
+	removeCheckpoints(t, vfs.OS(), path)
 	d = mustOpenDir(t, vfs.OS(), path)
 	defer d.Close(false)
 	if len(d.Marks().All()) != 0 {

@@ -221,16 +221,12 @@ func (s *segment) walkTo(dst []byte, pos int64, from batch.Offset, size int64, e
 			}
 			have, haveAt = space[:n], pos
 		}
-		var h batch.Header
-		err := fmt.Errorf("%w: position %d", batch.ErrCorrupt, pos)
-		if at := pos - haveAt; at+batch.HeaderLen <= int64(len(have)) {
-			h, err = batch.ParseHeader(have[at:])
-		}
+		h, err := batch.ParseHeader(have[pos-haveAt:])
 		switch {
 		case indexed && (err != nil || s.rel(h.LastOffset()) != int64(entryRel)):
 			return 0, dst, fmt.Errorf("%w: segment %d, position %d", errBadIndex, s.base, pos)
 		case err != nil:
-			return 0, dst, fmt.Errorf("segment %d: %w", s.base, err)
+			return 0, dst, fmt.Errorf("segment %d, position %d: %w: %w", s.base, pos, batch.ErrCorrupt, err)
 		case h.LastOffset() >= from:
 			return pos, dst, nil
 		}

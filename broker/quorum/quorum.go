@@ -164,6 +164,14 @@ func (q *Quorum) restore(snapshots raft.SnapshotStore) (*metadata.Image, error) 
 	if err != nil {
 		return nil, fmt.Errorf("%w: reading %s: %w", ErrDirectory, raftFile, err)
 	}
+	first, err := q.log.FirstIndex()
+	if err != nil {
+		return nil, fmt.Errorf("%w: reading %s: %w", ErrDirectory, raftFile, err)
+	}
+	if first > 1 && (len(list) == 0 || list[0].Index+1 < first) {
+		return nil, fmt.Errorf("%w: %s begins at entry %d, and no snapshot reaches that far; restore %s",
+			ErrDirectory, filepath.Join(q.dir, raftFile), first, filepath.Join(q.dir, "snapshots"))
+	}
 	if len(list) > 0 {
 		last = max(last, list[0].Index)
 		if uint64(img.Index) < list[0].Index {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/raft"
 	"go.uber.org/goleak"
 
 	"github.com/weir-broker/weir/broker/metadata"
@@ -293,6 +294,48 @@ func TestLostLogIsNoticed(t *testing.T) {
 	if q, err := Open(Options{Dir: dir, NodeID: 1, Logger: quiet()}); !errors.Is(err, ErrDirectory) {
 		_ = q.Close()
 		t.Fatalf("opened without its log: %v", err)
+	}
+}
+
+func TestLostSnapshotsAreNoticed(t *testing.T) {
+	dir := t.TempDir()
+	q := openOne(t, dir)
+	term := lead(t, q)
+	err := q.raft.ReloadConfig(raft.ReloadableConfig{
+		TrailingLogs: 1, SnapshotInterval: time.Hour, SnapshotThreshold: 1 << 20, HeartbeatTimeout: time.Second, ElectionTimeout: time.Second,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 20 {
+		propose(t, q, term, topic(n))
+	}
+	if err := q.raft.Snapshot().Error(); err != nil {
+		t.Fatal(err)
+	}
+	propose(t, q, term, topic(20))
+	if err := q.Close(); err != nil {
+		t.Fatal(err)
+	}
+	// With its snapshot, and even without metadata.db, the cut log is enough.
+	if err := os.Remove(filepath.Join(dir, metadataFile)); err != nil {
+		t.Fatal(err)
+	}
+	q = openOne(t, dir)
+	lead(t, q)
+	if got := q.Image().TopicCount(); got != 21 {
+		t.Fatalf("%d topics, want 21", got)
+	}
+	if err := q.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(dir, "snapshots")); err != nil {
+		t.Fatal(err)
+	}
+	q, err = Open(Options{Dir: dir, NodeID: 1, Logger: quiet()})
+	if !errors.Is(err, ErrDirectory) || !strings.Contains(err.Error(), "snapshots") {
+		_ = q.Close()
+		t.Fatalf("opened a cut log without its snapshot: %v", err)
 	}
 }
 

@@ -1,0 +1,149 @@
+package api
+
+import (
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/weir-broker/weir/broker/controller"
+	"github.com/weir-broker/weir/broker/metadata"
+)
+
+// alterTimeoutMillis bounds a change of configurations, whose requests carry no timeout.
+func (h *Handler) alterTimeoutMillis() int32 {
+	return int32(h.config.Load().RequestTimeout.Milliseconds())
+}
+
+// AlterConfigs (33), versions 0-2.
+//
+// KIP-133. What a resource's list does not name goes back to its default. Old clients only: Kafka's own
+// admin client sends IncrementalAlterConfigs.
+//
+// Deviations: there are no broker loggers.
+func (h *Handler) alterConfigs(r *request, req *kmsg.AlterConfigsRequest) kmsg.Response {
+	resp := kmsg.NewPtrAlterConfigsResponse()
+	ask := controller.AlterConfigsRequest{ValidateOnly: req.ValidateOnly}
+	check := resourceCheck{handler: h}
+	for i := range req.Resources {
+		in := &req.Resources[i]
+		check.add(int8(in.ResourceType), in.ResourceName)
+		set := controller.ReplaceConfigs{Resource: metadata.Resource{Type: metadata.ResourceType(in.ResourceType), Name: in.ResourceName}}
+		for j := range in.Configs {
+			set.Configs = append(set.Configs, controller.ConfigValue{Name: in.Configs[j].Name, Value: in.Configs[j].Value})
+		}
+		ask.Resources = append(ask.Resources, set)
+	}
+	ask.Resources = keepAllowed(ask.Resources, &check)
+	var results []controller.AlterConfigsResult
+	var err error
+	if len(ask.Resources) > 0 {
+		ctx, cancel := r.context(h.alterTimeoutMillis())
+		defer cancel()
+		results, err = h.controller.AlterConfigs(ctx, ask)
+	}
+	for _, o := range check.outcomes(results, err) {
+		out := kmsg.NewAlterConfigsResponseResource()
+		out.ErrorCode, out.ErrorMessage, out.ResourceType, out.ResourceName = o.code, o.message, kmsg.ConfigResourceType(o.kind), o.name
+		resp.Resources = append(resp.Resources, out)
+	}
+	return resp
+}
+
+// IncrementalAlterConfigs (44), versions 0-1.
+//
+// KIP-339, KIP-412 (broker loggers).
+//
+// Deviations: there are no broker loggers; changing one is INVALID_REQUEST.
+func (h *Handler) incrementalAlterConfigs(r *request, req *kmsg.IncrementalAlterConfigsRequest) kmsg.Response {
+	resp := kmsg.NewPtrIncrementalAlterConfigsResponse()
+	ask := controller.IncrementalAlterConfigsRequest{ValidateOnly: req.ValidateOnly}
+	check := resourceCheck{handler: h}
+	for i := range req.Resources {
+		in := &req.Resources[i]
+		check.add(int8(in.ResourceType), in.ResourceName)
+		change := controller.ChangeConfigs{Resource: metadata.Resource{Type: metadata.ResourceType(in.ResourceType), Name: in.ResourceName}}
+		for j := range in.Configs {
+			c := &in.Configs[j]
+			change.Changes = append(change.Changes, controller.ConfigChange{Name: c.Name, Op: controller.ConfigOp(c.Op), Value: c.Value})
+		}
+		ask.Resources = append(ask.Resources, change)
+	}
+	ask.Resources = keepAllowed(ask.Resources, &check)
+	var results []controller.AlterConfigsResult
+	var err error
+	if len(ask.Resources) > 0 {
+		ctx, cancel := r.context(h.alterTimeoutMillis())
+		defer cancel()
+		results, err = h.controller.IncrementalAlterConfigs(ctx, ask)
+	}
+	for _, o := range check.outcomes(results, err) {
+		out := kmsg.NewIncrementalAlterConfigsResponseResource()
+		out.ErrorCode, out.ErrorMessage, out.ResourceType, out.ResourceName = o.code, o.message, kmsg.ConfigResourceType(o.kind), o.name
+		resp.Resources = append(resp.Resources, out)
+	}
+	return resp
+}
+
+// resourceCheck holds what this broker says about the resources of a request before the controller
+// is asked about the others.
+type resourceCheck struct {
+	handler *Handler
+	all     []resourceOutcome
+}
+
+type resourceOutcome struct {
+	kind    int8
+	name    string
+	refused bool
+	code    int16
+	message *string
+}
+
+func (c *resourceCheck) refuse(i int, message string) {
+	c.all[i].refused, c.all[i].code, c.all[i].message = true, int16(CodeInvalidRequest), &message
+}
+
+func (c *resourceCheck) add(kind int8, name string) {
+	i := len(c.all)
+	c.all = append(c.all, resourceOutcome{kind: kind, name: name})
+	for j := range c.all[:i] {
+		if c.all[j].kind == kind && c.all[j].name == name {
+			c.refuse(i, "Each resource must appear at most once.")
+			c.refuse(j, "Each resource must appear at most once.")
+			return
+		}
+	}
+	if metadata.ResourceType(kind) == metadata.BrokerResource && name != "" {
+		if message := c.handler.notThisBroker(name, ""); message != "" {
+			c.refuse(i, message)
+		}
+	}
+}
+
+// keepAllowed returns the resources that were not refused, in order.
+func keepAllowed[T any](resources []T, c *resourceCheck) []T {
+	var kept []T
+	for i := range resources {
+		if !c.all[i].refused {
+			kept = append(kept, resources[i])
+		}
+	}
+	return kept
+}
+
+// outcomes merges the controller's results, which are in order, into the request's order.
+func (c *resourceCheck) outcomes(results []controller.AlterConfigsResult, err error) []resourceOutcome {
+	next := 0
+	for i := range c.all {
+		o := &c.all[i]
+		switch {
+		case o.refused:
+		case err != nil:
+			o.code, o.message = refusal(err)
+		case next < len(results):
+			o.code, o.message = outcome(results[next].Err)
+			next++
+		default:
+			o.code = int16(CodeUnknownServerError)
+		}
+	}
+	return c.all
+}
