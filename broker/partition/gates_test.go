@@ -2,6 +2,7 @@ package partition
 
 import (
 	"testing"
+	"time"
 
 	"github.com/weir-broker/weir/broker/batch"
 	"github.com/weir-broker/weir/broker/commitlog"
@@ -18,7 +19,16 @@ func onDisk(t testing.TB, overrides ...string) *Partition {
 		key, value, _ := cut(o)
 		c.set("t", key, value)
 	}
-	dir, err := commitlog.OpenDir(vfs.OS(), t.TempDir(), commitlog.DirOptions{ClusterID: "test", NodeID: 1})
+	h := hostOnDisk(t, t.TempDir())
+	h.apply(c)
+	t.Cleanup(h.close)
+	return h.get("t", 0)
+}
+
+// hostOnDisk is a table with one log directory on the machine's file system.
+func hostOnDisk(t testing.TB, path string) *host {
+	t.Helper()
+	dir, err := commitlog.OpenDir(vfs.OS(), path, commitlog.DirOptions{ClusterID: "test", NodeID: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,10 +36,7 @@ func onDisk(t testing.TB, overrides ...string) *Partition {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &host{Table: table, t: t, fs: vfs.OS()}
-	h.apply(c)
-	t.Cleanup(h.close)
-	return h.get("t", 0)
+	return &host{Table: table, t: t, fs: vfs.OS()}
 }
 
 const allocationsPerRequest = 5
@@ -121,4 +128,31 @@ func BenchmarkFetch1MB(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// BenchmarkThousandPartitions measures what one Apply takes that creates a
+// thousand partitions, and the start and stop of a broker that holds them.
+func BenchmarkThousandPartitions(b *testing.B) {
+	var created, closed, loaded time.Duration
+	for b.Loop() {
+		path := b.TempDir()
+		c := newCluster(b)
+		c.topic("many", 1000)
+		h := hostOnDisk(b, path)
+		begin := time.Now()
+		h.apply(c)
+		created += time.Since(begin)
+		begin = time.Now()
+		h.close()
+		closed += time.Since(begin)
+		h = hostOnDisk(b, path)
+		begin = time.Now()
+		h.apply(c)
+		loaded += time.Since(begin)
+		h.close()
+	}
+	perRound := func(d time.Duration) float64 { return float64(d.Milliseconds()) / float64(b.N) }
+	b.ReportMetric(perRound(created), "ms/create")
+	b.ReportMetric(perRound(closed), "ms/close")
+	b.ReportMetric(perRound(loaded), "ms/load")
 }
