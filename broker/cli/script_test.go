@@ -68,9 +68,6 @@ func closedPort(t *testing.T) string {
 // The scripts are what a user types, with what is then on the screen.
 func TestCommandsAsAUserTypesThem(t *testing.T) {
 	bootstrap, closed := broker(t), closedPort(t)
-	if !administers(t, bootstrap) {
-		t.Skip("the broker does not serve CreateTopics yet")
-	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
@@ -183,24 +180,4 @@ func TestAddressesDefaultTheirPort(t *testing.T) {
 	if _, err := (&globals{bootstrap: ":9092"}).seeds(); err == nil {
 		t.Error("an address without a host is accepted")
 	}
-}
-
-// administers reports whether a broker serves CreateTopics.
-func administers(t *testing.T, bootstrap string) bool {
-	t.Helper()
-	adm, err := (&globals{bootstrap: bootstrap}).admin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer adm.Close()
-	versions, err := adm.ApiVersions(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, v := range versions {
-		if _, ok := v.KeyMaxVersion(19); ok {
-			return true
-		}
-	}
-	return false
 }
