@@ -20,6 +20,7 @@ const (
 	lz4FlagIndependent = 0x20
 	lz4Version         = 1
 	lz4Block           = 64 << 10 // the block size Java writes
+	lz4UsualRatio      = 8        // blocks that unpack to more take a second try
 )
 
 type lz4Stream struct {
@@ -100,17 +101,9 @@ func (s *lz4Stream) block() ([]byte, error) {
 	s.packed = s.packed[n:]
 	out := src
 	if word&lz4Uncompressed == 0 {
-		// Memory for what the block holds, not for what the frame header claims it may.
-		size := lz4BlockSize(src, s.maxBlock)
-		if size < 0 {
+		var ok bool
+		if out, ok = s.unpack(src); !ok {
 			return nil, undecodable("lz4: malformed block of %d bytes", n)
-		}
-		if cap(s.buf) < size {
-			s.buf = make([]byte, max(size, lz4Block))
-		}
-		out = s.buf[:size]
-		if m, err := lz4.UncompressBlock(src, out); err != nil || m != size {
-			lz4Unpack(out, src)
 		}
 	}
 	if s.flags&lz4FlagBlockSum != 0 {
@@ -123,6 +116,29 @@ func (s *lz4Stream) block() ([]byte, error) {
 		s.packed = s.packed[4:]
 	}
 	return out, nil
+}
+
+// unpack unpacks a compressed block. Memory goes by what the block holds, not by what the frame header claims it may.
+func (s *lz4Stream) unpack(src []byte) ([]byte, bool) {
+	if room := min(s.maxBlock, max(lz4Block, lz4UsualRatio*len(src))); cap(s.buf) < room {
+		s.buf = make([]byte, room)
+	}
+	n, err := lz4.UncompressBlock(src, s.buf[:min(cap(s.buf), s.maxBlock)])
+	if err == nil && lz4EndsInLiterals(src, s.buf[:n]) {
+		return s.buf[:n], true
+	}
+	n = lz4BlockSize(src, s.maxBlock)
+	if n < 0 {
+		return nil, false
+	}
+	if cap(s.buf) < n {
+		s.buf = make([]byte, n)
+	}
+	out := s.buf[:n]
+	if m, err := lz4.UncompressBlock(src, out); err != nil || m != n {
+		lz4Unpack(out, src)
+	}
+	return out, true
 }
 
 func (s *lz4Stream) release() {

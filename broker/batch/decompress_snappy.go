@@ -74,6 +74,7 @@ func (s *snappyStream) block(src []byte, keep int) ([]byte, error) {
 	}
 	buf := s.buf[next][:keep+int(n)]
 	copy(buf, s.held)
+	// Not the faster Decode: it takes a copy of offset 0 for "the last offset again", which no other reader knows.
 	if _, err := snappy.DecodeStrict(buf[keep:len(buf):len(buf)], src); err != nil {
 		return nil, undecodable("snappy: %v", err)
 	}

@@ -2,16 +2,24 @@ package batch
 
 import "encoding/binary"
 
-// The reference LZ4 decoder, which Kafka uses, holds blocks to the format's rules about their end; ours does not hold
-// them to all and refuses one thing the reference lets pass. A batch only one of the two can read must not get into a
-// log, so the reference's rules decide: lz4BlockSize applies them, and lz4Unpack follows them to the letter for the
-// blocks our decoder refuses.
+// The reference LZ4 decoder, which Kafka uses, holds blocks to the format's rules about their end; ours does not, and
+// refuses a few things the reference lets pass. A batch only one of the two can read must not get into a log, so the
+// reference's rules decide: lz4BlockSize applies them, and lz4Unpack follows them to the letter for the blocks our
+// decoder refuses. Since such a walk costs more than unpacking, it is only made where ours refuses a block or
+// lz4EndsInLiterals has doubts, as it never has about what an encoder writes.
 const (
 	lz4MinMatch     = 4
 	lz4LastLiterals = 5  // a block ends in at least as many literals
 	lz4MatchLimit   = 12 // the last match starts at least so far from the end
 	lz4LongRun      = 15 // a length of more is continued in further bytes
 )
+
+// lz4EndsInLiterals reports whether the block src, unpacked to out, seems to end in the literals the format asks for:
+// then both end in the same bytes.
+func lz4EndsInLiterals(src, out []byte) bool {
+	return len(src) > lz4LastLiterals && len(out) >= lz4LastLiterals &&
+		string(src[len(src)-lz4LastLiterals:]) == string(out[len(out)-lz4LastLiterals:])
+}
 
 // lz4BlockSize walks the sequences of the block src without unpacking it. It returns the unpacked size, or -1 if the
 // reference decoder refuses src for a buffer of room bytes.

@@ -11,6 +11,9 @@ var builders = sync.Pool{New: func() any { return new(Builder) }}
 // recompress validates raw and writes its records anew in the topic's codec, record by record: neither the records
 // nor more than the largest batch allowed are ever in memory.
 func recompress(raw []byte, h *Header, o *ValidateOptions) (ValidateResult, error) {
+	if h.RecordCount == 0 {
+		return ValidateResult{}, undecodable("a batch without records cannot be rebuilt")
+	}
 	bound := o.RecordBound
 	if bound == 0 {
 		bound = DefaultRecordBound

@@ -46,6 +46,39 @@ func TestSnappyIsReadWithAndWithoutFraming(t *testing.T) {
 	}
 }
 
+// The fast decoder must agree with the strict one about every block.
+func TestSnappyAgreesWithTheStandard(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	refused := 0
+	for i := range 20000 {
+		plain := make([]byte, 1+r.IntN(300))
+		for i := range plain {
+			plain[i] = "ab"[r.IntN(2)]
+		}
+		packed := snappy.Encode(nil, plain)
+		for range i % 4 {
+			packed[r.IntN(len(packed))] = byte(r.Uint32())
+		}
+		if i%5 == 0 {
+			packed = append([]byte{byte(4 + r.IntN(8)), 0, 'x'}, 1|byte(r.IntN(8))<<2, byte(r.IntN(2)))
+		}
+		want, werr := snappy.DecodeStrict(nil, packed)
+		got, err := unpackAll(Snappy, packed)
+		if (err == nil) != (werr == nil) && len(want) <= len(packed)*snappyMaxRatio {
+			t.Fatalf("%x: %v, the strict decoder says %v", packed, err, werr)
+		}
+		if err == nil && !bytes.Equal(got, want) {
+			t.Fatalf("%x: %q, want %q", packed, got, want)
+		}
+		if err != nil {
+			refused++
+		}
+	}
+	if refused < 1000 {
+		t.Errorf("only %d blocks were broken", refused)
+	}
+}
+
 func TestLZ4FramesOfOtherWritersAreRead(t *testing.T) {
 	want := bytes.Repeat([]byte("0123456789abcdef-weir"), 20000)
 	for _, size := range []lz4.BlockSize{lz4.Block64Kb, lz4.Block256Kb, lz4.Block1Mb, lz4.Block4Mb} {
