@@ -282,7 +282,7 @@ func (q *Quorum) startRaft(o Options, snapshots raft.SnapshotStore) error {
 			return fmt.Errorf("%w: writing %s: %w", ErrDirectory, filepath.Join(q.dir, raftFile), err)
 		}
 	}
-	if q.raft, err = raft.NewRaft(conf, (*machine)(q), q.log, q.log, snapshots, q.transport); err != nil {
+	if q.raft, err = raft.NewRaft(conf, (*machine)(q), q.log, stable{q.log, q}, snapshots, q.transport); err != nil {
 		return fmt.Errorf("%w: %w", ErrDirectory, err)
 	}
 	q.loops.Add(3)
@@ -353,6 +353,12 @@ func (q *Quorum) Start(e metadata.Entry) (wait func(context.Context) (metadata.I
 		case <-p.done:
 		case <-ctx.Done():
 			return 0, fmt.Errorf("%w: %w", ErrUnknownOutcome, ctx.Err())
+		case <-q.failed:
+			select {
+			case <-p.done:
+			default:
+				return 0, fmt.Errorf("%w: %w", ErrUnknownOutcome, ErrStopped)
+			}
 		}
 		if p.err != nil {
 			return 0, p.err

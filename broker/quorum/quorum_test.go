@@ -364,6 +364,35 @@ func TestReplicaStopsAtARecordItDoesNotKnow(t *testing.T) {
 	}
 }
 
+func TestDiskThatTakesNoVoteStopsTheReplicaInOrder(t *testing.T) {
+	q, err := Open(Options{Dir: t.TempDir(), NodeID: 1, Logger: quiet(), timeouts: 50 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	term := lead(t, q)
+	// Every write to the log and the vote fails from here on.
+	if err := q.log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := q.Propose(context.Background(), term, oneTopic(1)); !errors.Is(err, ErrUnknownOutcome) {
+		t.Fatalf("proposal on a broken disk: %v", err)
+	}
+	select {
+	case <-q.Failed():
+	case <-time.After(20 * time.Second):
+		t.Fatal("the replica did not stop")
+	}
+	if err := q.Err(); !errors.Is(err, ErrDirectory) || !strings.Contains(err.Error(), raftFile) {
+		t.Fatal(err)
+	}
+	if _, err := q.Propose(context.Background(), term, oneTopic(2)); err == nil {
+		t.Fatal("a stopped replica took a proposal")
+	}
+	if err := q.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestLoneVoterLeadsAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	for round := range 5 {
