@@ -230,10 +230,10 @@ func (f *fetchCall) readPartition(p *fetchPartition) {
 	}
 }
 
-// guess sizes the buffer for a first read: what is unread, taken as small records, up to the limit.
-// A wrong guess costs a larger buffer or a copy.
+// guess sizes the buffer for a first read: what is unread, taken as small records, up to the limit
+// and to what a consumer asks for by default. A wrong guess costs a larger buffer or a copy.
 func (f *fetchCall) guess(p *fetchPartition, limit int) int {
-	const least, perRecord = 512, 1 << 10
+	const least, perRecord, most = 512, 1 << 10, 1 << 20
 	unread := int64(p.replica.HighWatermark() - p.next)
 	if f.replicaID >= 0 {
 		unread = int64(limit)
@@ -241,7 +241,7 @@ func (f *fetchCall) guess(p *fetchPartition, limit int) int {
 	if unread <= 0 || limit <= 0 {
 		return 0
 	}
-	return int(min(least+unread*perRecord, int64(limit)))
+	return int(min(least+unread*perRecord, int64(limit), most))
 }
 
 // answer completes the session and encodes what was read.

@@ -30,7 +30,7 @@ const testCluster = "AAAAAAAAAAAAAAAAAAAAAQ"
 
 // rig is a handler behind a real listener.
 type rig struct {
-	t          *testing.T
+	t          testing.TB
 	handler    *Handler
 	server     *network.Server
 	addr       string
@@ -39,7 +39,7 @@ type rig struct {
 	controller *controller.Controller
 }
 
-func testConfig(t *testing.T, overrides ...string) *config.Broker {
+func testConfig(t testing.TB, overrides ...string) *config.Broker {
 	t.Helper()
 	overrides = append([]string{"node.id=1", "process.roles=broker,controller", "log.dirs=" + t.TempDir(), "listeners=PLAINTEXT://127.0.0.1:9092,CONTROLLER://127.0.0.1:9093", "controller.listener.names=CONTROLLER", "controller.quorum.voters=1@127.0.0.1:9093"}, overrides...)
 	cfg, _, err := config.Load(config.Sources{Overrides: overrides})
@@ -49,7 +49,7 @@ func testConfig(t *testing.T, overrides ...string) *config.Broker {
 	return cfg
 }
 
-func newRig(t *testing.T, o Options) *rig {
+func newRig(t testing.TB, o Options) *rig {
 	t.Helper()
 	if o.Config == nil {
 		o.Config = testConfig(t)
@@ -170,7 +170,7 @@ func (r *rig) addTopic(name string, partitions int) {
 
 // client is one connection that speaks raw frames.
 type client struct {
-	t           *testing.T
+	t           testing.TB
 	conn        net.Conn
 	correlation int32
 }

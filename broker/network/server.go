@@ -236,6 +236,12 @@ func (s *Server) admit(listener string, nc net.Conn) bool {
 	return true
 }
 
+// Detached returns a connection that the server neither reads nor counts: whoever holds it gives
+// frames to the handler directly. For tests and benchmarks of handlers.
+func (s *Server) Detached(listener string, nc net.Conn) *Conn {
+	return &Conn{id: s.ids.next(), listener: listener, nc: nc, server: s, opened: time.Now(), room: make(chan struct{}, 1)}
+}
+
 func (s *Server) setSocketOptions(nc net.Conn) {
 	tcp, ok := nc.(*net.TCPConn)
 	if !ok {
