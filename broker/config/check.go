@@ -74,7 +74,7 @@ func (b *Broker) checkListeners() []finding {
 	}
 	for _, l := range b.Listeners {
 		if l.Protocol != Plaintext {
-			add("listeners", fmt.Sprintf("%s uses %s, which this version does not serve", l.Name, l.Protocol),
+			add("listeners", fmt.Sprintf("listener %s speaks %s, which this version does not serve", l.Name, l.Protocol),
 				"map it to PLAINTEXT, or put a TLS proxy in front")
 		}
 	}

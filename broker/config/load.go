@@ -1,11 +1,14 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -19,24 +22,36 @@ func Load(s Sources) (*Broker, []Warning, error) {
 	if l.values == nil {
 		l.values = make(map[string]string)
 	}
-	if s.Path != "" {
-		l.file(s.Path)
+	if s.Path != "" && !l.file(s.Path) {
+		return nil, nil, &LoadError{l.problems} // what would be missing without the file is not worth telling
 	}
 	l.environment(s.Environ)
 	l.overrides(s.Overrides)
-	l.checkEach()
-	if len(l.problems) > 0 {
-		return nil, l.warnings, &LoadError{l.problems}
-	}
-	b := assemble(l.values, nil, nil)
+	invalid := l.checkEach()
+	// Values are looked at together even where some are invalid, those being as good as unset, so that all is said at once.
+	usable := maps.Clone(l.values)
+	maps.DeleteFunc(usable, func(key, _ string) bool { return invalid[key] })
+	b := assemble(usable, nil, nil)
 	for _, f := range b.check(l.values) {
-		l.problem(l.place(f.key), f.key, f.cause, f.fix)
+		if !invalid[f.key] {
+			l.problem(l.place(f.key), f.key, f.cause, f.fix)
+		}
 	}
 	if len(l.problems) > 0 {
+		slices.SortStableFunc(l.problems, func(a, b Problem) int { return cmp.Compare(l.line(a), l.line(b)) })
 		return nil, l.warnings, &LoadError{l.problems}
 	}
 	l.warnCombinations(b)
 	return b, l.warnings, nil
+}
+
+// line is the line of a problem in the file; what is not at a line comes last.
+func (l *loader) line(p Problem) int {
+	text, ok := strings.CutPrefix(p.Place, l.path+":")
+	if n, err := strconv.Atoi(text); ok && err == nil {
+		return n
+	}
+	return math.MaxInt
 }
 
 // loader gathers the values of all sources and everything to say about them.
@@ -68,12 +83,13 @@ func (l *loader) set(key, value, place string) {
 	l.values[key], l.places[key] = value, place
 }
 
-func (l *loader) file(path string) {
+// file reads the properties file and reports whether it could.
+func (l *loader) file(path string) bool {
 	l.path = path
 	content, err := readBounded(path)
 	if err != nil {
 		l.problem(path, "", err.Error(), "give the path of a readable properties file")
-		return
+		return false
 	}
 	settings, bad := parseProperties(content)
 	for _, b := range bad {
@@ -86,6 +102,7 @@ func (l *loader) file(path string) {
 		}
 		l.set(s.key, s.value, place)
 	}
+	return true
 }
 
 func readBounded(path string) ([]byte, error) {
@@ -168,8 +185,9 @@ var gone = map[string]string{
 		"replace it since Kafka 4.0",
 }
 
-// checkEach checks every value on its own.
-func (l *loader) checkEach() {
+// checkEach checks every value on its own and returns the keys of those that are invalid.
+func (l *loader) checkEach() map[string]bool {
+	invalid := make(map[string]bool)
 	for _, key := range slices.Sorted(maps.Keys(l.values)) {
 		p, ok := Lookup(ScopeBroker, key)
 		if !ok {
@@ -184,6 +202,7 @@ func (l *loader) checkEach() {
 				cause = e.cause(p.Sensitive())
 			}
 			l.problem(l.place(key), key, cause, fixFor(p))
+			invalid[key] = true
 			continue
 		}
 		if v.String() == p.Default && !p.Null {
@@ -195,6 +214,7 @@ func (l *loader) checkEach() {
 			l.warn(key, "is accepted but has no effect in weir")
 		}
 	}
+	return invalid
 }
 
 func (l *loader) unknown(key string) {
@@ -226,6 +246,9 @@ func fixFor(p *Property) string {
 		return fmt.Sprintf("write a number (%s) in %s%s", p.Type, rule, standard)
 	case p.Type == Int || p.Type == Short || p.Type == Long || p.Type == Double:
 		return fmt.Sprintf("write a number (%s)%s", p.Type, standard)
+	}
+	if p.Type == List {
+		return "write at least one value" + standard
 	}
 	return "correct it" + standard
 }

@@ -64,6 +64,7 @@ log.retention.ms=forever
 auto.create.topics.enable=yes
 bad\u12zz=1
 compression.type=brotli
+listeners=SSL://:9092
 `)
 	_, _, err := Load(Sources{
 		Path:      path,
@@ -75,14 +76,15 @@ compression.type=brotli
 		t.Fatalf("error %v", err)
 	}
 	got := strings.ReplaceAll(err.Error(), path, "server.properties")
-	want := `server.properties:7: "\\u12zz" is not a unicode escape; write four hexadecimal digits after \u, or \\u for a backslash
---override: oops: has no value; write --override key=value
-server.properties:6: auto.create.topics.enable: "yes": Expected value to be either true or false; write true or false, or remove it for the default true
-server.properties:8: compression.type: "brotli": String must be one of: uncompressed, zstd, lz4, snappy, gzip, producer; choose of [uncompressed, zstd, lz4, snappy, gzip, producer], or remove it for the default producer
-server.properties:5: log.retention.ms: "forever": Not a number of type LONG; write a number (long)
---override: message.max.bytes: "-1": Value must be at least 0; write a number (int) in [0,...], or remove it for the default 1048588
-server.properties:1: node.id: "one": Not a number of type INT; write a number (int) in [0,...]
+	want := `server.properties:1: node.id: "one": Not a number of type INT; write a number (int) in [0,...]
 server.properties:4: num.partitions: "0": Value must be at least 1; write a number (int) in [1,...], or remove it for the default 1
+server.properties:5: log.retention.ms: "forever": Not a number of type LONG; write a number (long)
+server.properties:6: auto.create.topics.enable: "yes": Expected value to be either true or false; write true or false, or remove it for the default true
+server.properties:7: "\\u12zz" is not a unicode escape; write four hexadecimal digits after \u, or \\u for a backslash
+server.properties:8: compression.type: "brotli": String must be one of: uncompressed, zstd, lz4, snappy, gzip, producer; choose of [uncompressed, zstd, lz4, snappy, gzip, producer], or remove it for the default producer
+server.properties:9: listeners: listener SSL speaks SSL, which this version does not serve; map it to PLAINTEXT, or put a TLS proxy in front
+--override: oops: has no value; write --override key=value
+--override: message.max.bytes: "-1": Value must be at least 0; write a number (int) in [0,...], or remove it for the default 1048588
 environment WEIR_SOCKET_REQUEST_MAX_BYTES: socket.request.max.bytes: "huge": Not a number of type INT; write a number (int) in [1,...], or remove it for the default 104857600`
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -98,7 +100,7 @@ func TestCombinationsAreReportedAtTheLineToChange(t *testing.T) {
 		"voters":          {minimal + "controller.quorum.voters=1@a:1,2@b:1", "3: controller.quorum.voters: names 2 voters"},
 		"foreign voter":   {minimal + "controller.quorum.voters=7@a:1", "3: controller.quorum.voters: does not contain this node, 1"},
 		"bad voter":       {minimal + "controller.quorum.voters=x", `"x" is not {id}@{host}:{port}`},
-		"tls":             {minimal + "listeners=SSL://:9092", "3: listeners: SSL uses SSL, which this version does not serve"},
+		"tls":             {minimal + "listeners=SSL://:9092", "3: listeners: listener SSL speaks SSL, which this version does not serve"},
 		"acl":             {minimal + "authorizer.class.name=x.Y", "3: authorizer.class.name: weir has no access control lists yet"},
 		"unknown name":    {minimal + "listeners=FOO://:9092", "3: listeners: listener FOO has no security protocol"},
 		"no port":         {minimal + "listeners=PLAINTEXT://host", "3: listeners: \"PLAINTEXT://host\" is not NAME://host:port"},
@@ -202,7 +204,8 @@ func TestRetentionTakesTheFinestUnitThatIsSet(t *testing.T) {
 
 func TestMissingFileIsOneProblem(t *testing.T) {
 	_, _, err := Load(Sources{Path: filepath.Join(t.TempDir(), "none")})
-	if err == nil || !strings.Contains(err.Error(), "no such file or directory; give the path") {
+	var problems *LoadError
+	if !errors.As(err, &problems) || len(problems.Problems) != 1 || !strings.Contains(err.Error(), "no such file or directory; give the path") {
 		t.Error(err)
 	}
 }
