@@ -47,8 +47,9 @@ func newUUID() string {
 }
 
 // openDirs takes all log directories into use. A directory whose disk fails is left out as long as another one works,
-// as the partitions on the others can be served; every other error is the operator's to mend first.
-func openDirs(fsys vfs.FS, paths []string, o commitlog.DirOptions, log *slog.Logger) (dirs []*commitlog.Dir, err error) {
+// as the partitions on the others can be served; failed says why, and keeps its partitions from being created anew
+// elsewhere. Every other error is the operator's to mend first.
+func openDirs(fsys vfs.FS, paths []string, o commitlog.DirOptions, log *slog.Logger) (dirs []*commitlog.Dir, failed map[string]error, err error) {
 	defer func() {
 		if err != nil {
 			for _, d := range dirs {
@@ -56,7 +57,8 @@ func openDirs(fsys vfs.FS, paths []string, o commitlog.DirOptions, log *slog.Log
 			}
 		}
 	}()
-	var failed error
+	failed = make(map[string]error)
+	var failures error
 	for _, path := range paths {
 		dir, err := commitlog.OpenDir(fsys, path, o)
 		switch {
@@ -64,13 +66,14 @@ func openDirs(fsys vfs.FS, paths []string, o commitlog.DirOptions, log *slog.Log
 			dirs = append(dirs, dir)
 		case errors.Is(err, commitlog.ErrStorage):
 			log.Error("log directory is offline", "dir", path, "error", err)
-			failed = errors.Join(failed, err)
+			failed[path] = err
+			failures = errors.Join(failures, err)
 		default:
-			return dirs, err
+			return dirs, nil, err
 		}
 	}
 	if len(dirs) == 0 {
-		return nil, fmt.Errorf("no log directory can be used: %w", failed)
+		return nil, nil, fmt.Errorf("no log directory can be used: %w", failures)
 	}
-	return dirs, nil
+	return dirs, failed, nil
 }

@@ -61,6 +61,7 @@ type Node struct {
 	bound      []network.Listener
 	admin      *adminhttp.Server // nil when weir.admin.address is empty
 	dirs       []*commitlog.Dir
+	failedDirs map[string]error // those that could not be opened
 	quorum     *quorum.Quorum
 	controller *controller.Controller
 	table      *partition.Table
@@ -159,7 +160,7 @@ func (n *Node) startDirs(_ context.Context, o Options) (err error) {
 	if n.clusterID, err = clusterID(o.FS, o.Config.LogDirs); err != nil {
 		return err
 	}
-	n.dirs, err = openDirs(o.FS, o.Config.LogDirs, commitlog.DirOptions{ClusterID: n.clusterID, NodeID: o.Config.NodeID, Logger: n.log}, n.log)
+	n.dirs, n.failedDirs, err = openDirs(o.FS, o.Config.LogDirs, commitlog.DirOptions{ClusterID: n.clusterID, NodeID: o.Config.NodeID, Logger: n.log}, n.log)
 	if err != nil {
 		return err
 	}
@@ -214,7 +215,7 @@ func newTopicID() metadata.TopicID {
 
 func (n *Node) startTable(_ context.Context, o Options) (err error) {
 	n.table, err = partition.NewTable(partition.Options{
-		NodeID: metadata.BrokerID(o.Config.NodeID), Config: o.Config, Dirs: n.dirs, Now: o.Now, Logger: n.log, Registerer: n.registry,
+		NodeID: metadata.BrokerID(o.Config.NodeID), Config: o.Config, Dirs: n.dirs, FailedDirs: n.failedDirs, Now: o.Now, Logger: n.log, Registerer: n.registry,
 		DirFailed: n.dirFailed,
 	})
 	if err != nil {

@@ -148,25 +148,21 @@ func uniqueID() (id [16]byte) {
 // it would be worse than none. isNew says that the partition was created just
 // now, so that it lies nowhere.
 func (t *Table) place(m *metadata.Partition, isNew bool) *hostDir {
-	if want := m.Directory(t.env.node); !want.Reserved() {
-		for _, d := range t.dirs {
-			if d.id() == want && d.online() {
-				return d
-			}
-		}
-		return nil
-	}
+	want := m.Directory(t.env.node)
 	var best *hostDir
+	offline := false
 	for _, d := range t.dirs {
-		if !d.online() {
-			if !isNew {
-				return nil
-			}
-			continue
-		}
-		if best == nil || d.replicas < best.replicas {
+		switch {
+		case !d.online():
+			offline = true
+		case d.id() == want:
+			return d
+		case best == nil || d.replicas < best.replicas:
 			best = d
 		}
+	}
+	if offline && (!isNew || want != metadata.DirUnassigned) {
+		return nil
 	}
 	return best
 }

@@ -392,3 +392,42 @@ func TestMetricsHaveTheNamesDashboardsRead(t *testing.T) {
 		}
 	}
 }
+
+// The metadata names the directory: it decides, unless that one is gone while
+// nothing is offline, so that the operator replaced it.
+func TestTheDirectoryTheMetadataNamesIsTaken(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		named   func(h *host) metadata.DirID
+		offline bool
+		want    string
+	}{
+		{"one of ours", func(h *host) metadata.DirID { return h.dirs[1].id() }, false, "/data/b"},
+		{"replaced", func(*host) metadata.DirID { return metadata.DirID{0: 9} }, false, "/data/a"},
+		{"maybe offline", func(*host) metadata.DirID { return metadata.DirID{0: 9} }, true, ""},
+		{"lost, maybe offline", func(*host) metadata.DirID { return metadata.DirLost }, true, ""},
+		{"not assigned yet", func(*host) metadata.DirID { return metadata.DirUnassigned }, true, "/data/b"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c := newCluster(t)
+			h := openHost(t, vfs.NewMem(), nil)
+			defer func() { _ = h.Close() }()
+			h.apply(c)
+			if tc.offline {
+				h.dirs[0].dir.Fail(errors.New("input/output error"))
+			}
+			id := c.topic("t", 0)
+			c.change(&metadata.NewPartition{TopicID: id, Partition: metadata.Partition{
+				Replicas: []metadata.BrokerID{1}, ISR: []metadata.BrokerID{1}, Directories: []metadata.DirID{tc.named(h)}, Leader: 1,
+			}})
+			h.apply(c)
+			p, err := h.Lookup("t", 0)
+			switch {
+			case tc.want == "" && !errors.Is(err, ErrStorage):
+				t.Errorf("%v", err)
+			case tc.want != "" && (err != nil || p.dir.path != tc.want):
+				t.Errorf("%v, %v", p, err)
+			}
+		})
+	}
+}
