@@ -134,8 +134,9 @@ func nextBatch(b []byte) (int, error) {
 // leader epoch, timestamps and, if the topic wants another codec, compression. raw is patched in place.
 //
 // The rules and their order are those of Kafka 4.4, so of several faults the same one is reported. Where we differ:
-// RecordErrors names at most MaxRecordErrors records, RecordBound limits what a batch unpacks to, and recompression
-// keeps the bytes of header keys that are not UTF-8. Errors: ErrInvalidRecord, ErrCorrupt, ErrTooLarge,
+// RecordErrors names at most MaxRecordErrors records, RecordBound limits what a batch unpacks to, recompression keeps
+// the bytes of header keys that are not UTF-8, and of a stream that is damaged in itself our decoders may notice
+// another fault first, or one that Kafka's miss. Errors: ErrInvalidRecord, ErrCorrupt, ErrTooLarge,
 // ErrUndecodable, or *RecordErrors of kind ErrInvalidRecord or ErrInvalidTimestamp. After an error raw may have been
 // read but not changed.
 func Validate(raw []byte, o ValidateOptions) (ValidateResult, error) {

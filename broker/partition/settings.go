@@ -52,6 +52,7 @@ func newSettings(overrides *metadata.Configs, b *config.Broker) (*settings, erro
 			BeforeMax:     wholeMilliseconds(c.TimestampBeforeMax),
 			AfterMax:      wholeMilliseconds(c.TimestampAfterMax),
 			MaxBatchSize:  int(c.MaxMessageBytes),
+			MaxRecordSize: int(c.MaxRecordBytes),
 			Compacted:     c.Compact,
 			TargetCodec:   targetCodec(&c),
 			HeaderOnly:    c.ProduceValidation == config.ValidateHeader,
