@@ -345,6 +345,10 @@ func (q *Quorum) Err() error {
 // it returns waits until this node has applied the entry and every subscriber
 // has seen an image that covers it, and returns the outcome of metadata.Apply.
 func (q *Quorum) Start(e metadata.Entry) (wait func(context.Context) (metadata.Index, error)) {
+	if q.Err() != nil {
+		// Raft's main loop may have ended, so that nobody would answer.
+		return func(context.Context) (metadata.Index, error) { return 0, ErrStopped }
+	}
 	future := q.raft.Apply(metadata.AppendEntry(nil, e), enqueueTimeout)
 	p := &proposal{future: future, done: make(chan struct{})}
 	go p.follow()
@@ -354,10 +358,12 @@ func (q *Quorum) Start(e metadata.Entry) (wait func(context.Context) (metadata.I
 		case <-ctx.Done():
 			return 0, fmt.Errorf("%w: %w", ErrUnknownOutcome, ctx.Err())
 		case <-q.failed:
-			select {
-			case <-p.done:
-			default:
+			if !p.finished() {
 				return 0, fmt.Errorf("%w: %w", ErrUnknownOutcome, ErrStopped)
+			}
+		case <-q.stop:
+			if !p.finished() {
+				return 0, fmt.Errorf("%w: %w", ErrUnknownOutcome, ErrClosed)
 			}
 		}
 		if p.err != nil {
@@ -375,7 +381,16 @@ type proposal struct {
 	err    error
 }
 
-// follow ends with Raft's future, which Close completes at the latest.
+func (p *proposal) finished() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// follow ends with Raft's future.
 func (p *proposal) follow() {
 	defer close(p.done)
 	err := p.future.Error()
