@@ -36,6 +36,7 @@ func (l *Log) Append(raw []byte, hs []batch.Header) error {
 	}
 	pos := s.size.Load()
 	vfs.Failpoint("commitlog.append.before-write")
+	vfs.TearWrite("commitlog.append.torn", s.file, raw, pos)
 	if n, err := s.file.WriteAt(raw, pos); err != nil || n < len(raw) {
 		if err == nil {
 			err = fmt.Errorf("wrote %d of %d bytes", n, len(raw))

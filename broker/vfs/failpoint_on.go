@@ -36,10 +36,25 @@ type failpoint struct {
 
 // Failpoint kills the process, as kill -9 would, at the nth passing of the name that WEIR_FAILPOINT gives.
 func Failpoint(name string) {
-	fp := failpointTarget()
-	if fp == nil || fp.name != name || fp.passed.Add(1) != fp.nth {
-		return
+	if due(name) {
+		kill()
 	}
+}
+
+// TearWrite writes the first half of b and kills the process, at the nth passing of the name that WEIR_FAILPOINT gives.
+func TearWrite(name string, f File, b []byte, off int64) {
+	if due(name) {
+		_, _ = f.WriteAt(b[:len(b)/2], off)
+		kill()
+	}
+}
+
+func due(name string) bool {
+	fp := failpointTarget()
+	return fp != nil && fp.name == name && fp.passed.Add(1) == fp.nth
+}
+
+func kill() {
 	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	select {} // the signal may take a moment: nothing after this line may happen
 }

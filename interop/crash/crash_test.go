@@ -31,6 +31,7 @@ import (
 const (
 	partitions = 6
 	producers  = 3
+	expiring   = "expiring"
 )
 
 // plan is one round: how the broker runs, how clients write, and where it dies.
@@ -69,7 +70,10 @@ func TestAckedRecordsSurviveKill(t *testing.T) {
 	for _, name := range failpoints(t) {
 		for range perPoint {
 			p := randomPlan(rng)
-			p.failpoint, p.nth = name, 1+rng.IntN(3)
+			p.failpoint, p.nth, p.segment = name, 1+rng.IntN(3), 1<<20
+			if name == atCleanStop || name == atRecovery {
+				p.nth = 1
+			}
 			plans = append(plans, p)
 		}
 	}
@@ -125,7 +129,22 @@ func buildWithFailpoints(t *testing.T) string {
 	return binary
 }
 
-var failpointCall = regexp.MustCompile(`vfs\.Failpoint\("([^"]+)"\)`)
+var failpointCall = regexp.MustCompile(`vfs\.(?:Failpoint|TearWrite)\("([^"]+)"`)
+
+// unreachable are points that a broker without followers does not pass; the crash-clone model test of commitlog does.
+var unreachable = map[string]string{
+	"commitlog.truncate.begin":       "only a follower truncates",
+	"commitlog.truncate.before-cut":  "only a follower truncates",
+	"commitlog.truncate.after-cut":   "only a follower truncates",
+	"commitlog.truncate-fully.begin": "only a follower truncates",
+	"commitlog.truncate-fully.empty": "only a follower truncates",
+}
+
+// Points that the load alone does not pass, and what the round does about it.
+const (
+	atCleanStop = "commitlog.dir.before-clean-mark"   // it is stopped instead of killed
+	atRecovery  = "commitlog.recover.before-truncate" // it is killed, its logs get a torn tail, and the next start passes it
+)
 
 // failpoints are the names in the source of the storage path.
 func failpoints(t *testing.T) []string {
@@ -145,7 +164,9 @@ func failpoints(t *testing.T) []string {
 				t.Fatal(err)
 			}
 			for _, m := range failpointCall.FindAllStringSubmatch(string(text), -1) {
-				names = append(names, m[1])
+				if _, out := unreachable[m[1]]; !out {
+					names = append(names, m[1])
+				}
 			}
 		}
 	}
@@ -169,7 +190,7 @@ func round(t *testing.T, p plan) result {
 	rng := rand.New(rand.NewPCG(p.seed, 2))
 	listen := freeAddress(t)
 	dir := filepath.Join(t.TempDir(), "data")
-	args := []string{"--listen", listen}
+	args := []string{"--listen", listen, "--override", "log.retention.check.interval.ms=100", "--override", "log.initial.task.delay.ms=0"}
 	if p.dirs > 1 {
 		var dirs []string
 		for i := range p.dirs {
@@ -194,11 +215,14 @@ func round(t *testing.T, p plan) result {
 		t.Fatal(err)
 	}
 	_, err = kadm.NewClient(admin).CreateTopic(ctx, partitions, 1, map[string]*string{"segment.bytes": &segment}, topic)
+	if err == nil {
+		_, err = kadm.NewClient(admin).CreateTopic(ctx, 1, 1, map[string]*string{"segment.bytes": kadm.StringPtr("1048576"), "retention.bytes": kadm.StringPtr("2097152")}, expiring)
+	}
 	admin.Close()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.failpoint != "" {
+	if p.failpoint != "" && p.failpoint != atRecovery {
 		// The point is armed in a second life, so that setting up cannot pass it.
 		if err := broker.Stop(); err != nil {
 			t.Fatalf("clean stop: %v", err)
@@ -223,13 +247,28 @@ func round(t *testing.T, p plan) result {
 		}()
 	}
 	died := true
-	if p.failpoint == "" {
+	switch p.failpoint {
+	case "":
 		time.Sleep(time.Duration(30+rng.IntN(700)) * time.Millisecond) // the moment of the kill is the input of this round
 		broker.Kill()
-	} else {
+	case atRecovery:
+		time.Sleep(time.Duration(30+rng.IntN(700)) * time.Millisecond)
+		broker.Kill()
+		tearTails(t, dir, rng)
+		broker, err = weir.Launch(dir, []string{fmt.Sprintf("WEIR_FAILPOINT=%s:%d", p.failpoint, p.nth)}, args...)
+		if died = err != nil && strings.Contains(err.Error(), "killed"); !died {
+			t.Fatalf("the start after a torn tail passed recovery: %v", err)
+		}
+	case atCleanStop:
+		time.Sleep(time.Duration(30+rng.IntN(300)) * time.Millisecond)
+		if err := broker.Stop(); err == nil {
+			died = false
+		}
+	default:
+		go expire(ctx, listen, stop)
 		select {
 		case <-broker.Done():
-		case <-time.After(1500 * time.Millisecond): // the load did not pass the point often enough
+		case <-time.After(4 * time.Second): // the load did not pass the point often enough
 			died = false
 			broker.Kill()
 		}
@@ -259,6 +298,59 @@ func round(t *testing.T, p plan) result {
 		}
 	}
 	return result{torn: strings.Contains(broker.Log(), "truncated"), died: died, acked: acked}
+}
+
+// tearTails appends what a write that was cut short leaves: the beginning of a batch.
+func tearTails(t *testing.T, dir string, rng *rand.Rand) {
+	t.Helper()
+	var logs []string
+	for _, pattern := range []string{"*/*.log", "*/*/*.log"} {
+		found, err := filepath.Glob(filepath.Join(dir, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		logs = append(logs, found...)
+	}
+	newest := map[string]string{} // by partition: only the active segment can be cut short
+	for _, path := range logs {
+		if folder := filepath.Dir(path); path > newest[folder] {
+			newest[folder] = path
+		}
+	}
+	for _, path := range newest {
+		file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tail := make([]byte, 1+rng.IntN(200))
+		for i := range tail {
+			tail[i] = byte(rng.Uint32())
+		}
+		if _, err := file.Write(tail); err != nil {
+			t.Fatal(err)
+		}
+		if err := file.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// expire writes a topic of its own whose segments retention removes all the time, so that removing is killed as well.
+func expire(ctx context.Context, listen string, stop <-chan struct{}) {
+	client, err := kgo.NewClient(kgo.SeedBrokers(listen), kgo.DefaultProduceTopic(expiring), kgo.MaxBufferedRecords(200), kgo.DisableIdempotentWrite(), kgo.ProducerBatchCompression(kgo.NoCompression()))
+	if err != nil {
+		return
+	}
+	defer client.Close()
+	value := make([]byte, 20_000)
+	for {
+		select {
+		case <-stop:
+			return
+		default:
+		}
+		client.Produce(ctx, &kgo.Record{Value: value}, nil)
+	}
 }
 
 func freeAddress(t *testing.T) string {
