@@ -238,7 +238,7 @@ func (t *Table) Close() error {
 		clean := p.dir.online()
 		err := p.close(clean)
 		if err == nil && clean && p.log != nil {
-			p.noteMarks()
+			p.setMarks()
 			return
 		}
 		mu.Lock()
@@ -286,9 +286,20 @@ func (t *Table) perDir(all []*Partition, fn func(*Partition)) {
 	wg.Wait()
 }
 
-// noteMarks hands the partition's offsets to the directory's marks; they reach
-// the disk by the next flush of the marks.
+// noteMarks hands the partition's offsets to the directory's marks, unless the
+// replica is going away: its marks are removed then and must not come back, as
+// another topic of the name would inherit them.
 func (p *Partition) noteMarks() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.mu.closed {
+		p.setMarks()
+	}
+}
+
+// setMarks reaches the memory of the marks only; their next flush writes them
+// to the disk.
+func (p *Partition) setMarks() {
 	tp := commitlog.TopicPartition{Topic: p.topic, Partition: p.index}
 	marks := p.dir.dir.Marks()
 	marks.SetRecoveryPoint(tp, p.log.RecoveryPoint())

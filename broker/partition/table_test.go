@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -429,5 +430,48 @@ func TestTheDirectoryTheMetadataNamesIsTaken(t *testing.T) {
 				t.Errorf("%v, %v", p, err)
 			}
 		})
+	}
+}
+
+// The marks beside the logs only save time: without them everything is found
+// again.
+func TestLosingTheMarksLosesNoRecords(t *testing.T) {
+	c := newCluster(t)
+	c.topic("t", 1)
+	fs := vfs.NewMem()
+	h := openHost(t, fs, nil)
+	h.apply(c)
+	p := h.get("t", 0)
+	mustAppend(t, p, values("a"))
+	mustAppend(t, p, idempotent(3, 0, 2))
+	h.saveMarks(t.Context(), time.Now())
+	clone := fs.CrashClone(vfs.CrashOptions{UnsyncedKept: 1})
+	h.close()
+	if err := clone.Remove(filepath.Join(p.dir.path, "local.db")); err != nil {
+		t.Fatal(err)
+	}
+	h = openHost(t, clone, nil)
+	defer h.close()
+	h.apply(c)
+	p = h.get("t", 0)
+	if got := read(t, p, 0); len(got) != 3 || p.HighWatermark() != 3 {
+		t.Errorf("%v, high watermark %d", got, p.HighWatermark())
+	}
+	if r := mustAppend(t, p, idempotent(3, 0, 2)); !r.Duplicate || r.BaseOffset != 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A round of the marks that runs while a topic is deleted must not bring its
+// marks back.
+func TestMarksOfADeletedPartitionStayAway(t *testing.T) {
+	h, c, p := one(t)
+	mustAppend(t, p, values("a"))
+	c.change(&metadata.RemoveTopic{ID: p.TopicID()})
+	h.apply(c)
+	p.noteMarks() // the round had looked at the partition before
+	tp := commitlog.TopicPartition{Topic: "t", Partition: 0}
+	if m := p.dir.dir.Marks().Get(tp); m.HighWatermark != commitlog.Unknown || m.RecoveryPoint != commitlog.Unknown {
+		t.Errorf("%+v", m)
 	}
 }
