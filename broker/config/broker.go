@@ -51,31 +51,25 @@ type Broker struct {
 	AdminAddress        string     // weir.admin.address, "" serves none
 
 	// Network limits.
-	SocketRequestMaxBytes     int32          // socket.request.max.bytes
-	SocketSendBufferBytes     int32          // socket.send.buffer.bytes, -1 leaves the system's
-	SocketReceiveBufferBytes  int32          // socket.receive.buffer.bytes, -1 leaves the system's
-	SocketListenBacklog       int32          // socket.listen.backlog.size
-	ConnectionsMaxIdle        time.Duration  // connections.max.idle.ms, negative never closes
-	MaxConnections            int32          // max.connections
-	MaxConnectionsPerIP       int32          // max.connections.per.ip
-	MaxConnectionsPerIPFor    map[string]int // max.connections.per.ip.overrides
-	MaxConnectionCreationRate int32          // max.connection.creation.rate, connections per second
-	QueuedMaxRequests         int32          // queued.max.requests
-	QueuedMaxRequestBytes     int64          // queued.max.request.bytes, -1 no limit
-	RequestTimeout            time.Duration  // request.timeout.ms
-	FetchMaxBytes             int32          // fetch.max.bytes
-	FetchSessionCacheSlots    int32          // max.incremental.fetch.session.cache.slots
-	MaxRequestPartitions      int32          // max.request.partition.size.limit
+	SocketRequestMaxBytes    int32          // socket.request.max.bytes
+	SocketSendBufferBytes    int32          // socket.send.buffer.bytes, -1 leaves the system's
+	SocketReceiveBufferBytes int32          // socket.receive.buffer.bytes, -1 leaves the system's
+	ConnectionsMaxIdle       time.Duration  // connections.max.idle.ms, negative never closes
+	MaxConnections           int32          // max.connections
+	MaxConnectionsPerIP      int32          // max.connections.per.ip
+	MaxConnectionsPerIPFor   map[string]int // max.connections.per.ip.overrides
+	QueuedMaxRequestBytes    int64          // queued.max.request.bytes, -1 no limit
+	RequestTimeout           time.Duration  // request.timeout.ms
+	FetchMaxBytes            int32          // fetch.max.bytes
+	FetchSessionCacheSlots   int32          // max.incremental.fetch.session.cache.slots
+	MaxRequestPartitions     int32          // max.request.partition.size.limit
 
 	// Directories.
 	LogDirs                   []string      // log.dirs, or log.dir
 	MetadataLogDir            string        // metadata.log.dir, or the first log directory
 	RecoveryThreadsPerDir     int32         // num.recovery.threads.per.data.dir
-	LogDirFailureTimeout      time.Duration // log.dir.failure.timeout.ms
 	RetentionCheckInterval    time.Duration // log.retention.check.interval.ms
 	FlushSchedulerInterval    time.Duration // log.flush.scheduler.interval.ms
-	RecoveryPointInterval     time.Duration // log.flush.offset.checkpoint.interval.ms
-	LogStartOffsetInterval    time.Duration // log.flush.start.offset.checkpoint.interval.ms
 	HighWatermarkInterval     time.Duration // replica.high.watermark.checkpoint.interval.ms
 	InitialTaskDelay          time.Duration // log.initial.task.delay.ms
 	ProducerIDExpiration      time.Duration // producer.id.expiration.ms
@@ -90,11 +84,9 @@ type Broker struct {
 	OffsetsTopicReplication  int16 // offsets.topic.replication.factor
 
 	// Replication and sessions.
-	ReplicaLagTimeMax         time.Duration // replica.lag.time.max.ms
-	BrokerSessionTimeout      time.Duration // broker.session.timeout.ms
-	BrokerHeartbeatInterval   time.Duration // broker.heartbeat.interval.ms
-	ControlledShutdown        bool          // controlled.shutdown.enable
-	InitialRegistrationWindow time.Duration // initial.broker.registration.timeout.ms
+	ReplicaLagTimeMax       time.Duration // replica.lag.time.max.ms
+	BrokerSessionTimeout    time.Duration // broker.session.timeout.ms
+	BrokerHeartbeatInterval time.Duration // broker.heartbeat.interval.ms
 
 	static         map[string]string // as set in file, environment and overrides
 	dynamicBroker  map[string]string

@@ -176,7 +176,7 @@ var clusterProperties = []Property{
 	},
 	{
 		Name: "replica.high.watermark.checkpoint.interval.ms", Type: Long, Default: "5000", Importance: High,
-		Doc: "How often high watermarks are saved, in milliseconds. Losing a saved one costs time at the next start, never records.",
+		Doc: "How often high watermarks, recovery points and log start offsets are saved, in milliseconds. Losing saved ones costs time at the next start, never records.",
 	},
 	{
 		Name: "replica.lag.time.max.ms", Type: Long, Default: "30000", Importance: High,

@@ -323,11 +323,11 @@ var coordinatorProperties = []Property{
 		Doc: "Codec of the offsets topic: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd.",
 	},
 	{
-		Name: "offsets.topic.num.partitions", Type: Int, Default: "50", Rule: atLeast(1), Importance: High, Inert: true,
+		Name: "offsets.topic.num.partitions", Type: Int, Default: "50", Rule: atLeast(1), Importance: High,
 		Doc: "Partitions of the offsets topic. It must not change once the topic exists.",
 	},
 	{
-		Name: "offsets.topic.replication.factor", Type: Short, Default: "3", Rule: atLeast(1), Importance: High, Inert: true,
+		Name: "offsets.topic.replication.factor", Type: Short, Default: "3", Rule: atLeast(1), Importance: High,
 		Doc: "Replicas of the offsets topic.",
 	},
 	{

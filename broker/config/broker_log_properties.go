@@ -51,7 +51,7 @@ var logProperties = []Property{
 		Doc: "Memory for the table of keys, over all cleaner threads, in bytes.",
 	},
 	{
-		Name: "log.cleaner.delete.retention.ms", Type: Long, Default: "86400000", Rule: atLeast(0), Importance: Medium, Update: ClusterWide,
+		Name: "log.cleaner.delete.retention.ms", Type: Long, Default: "86400000", Rule: atLeast(0), Importance: Medium, Update: ClusterWide, Inert: true,
 		Doc: "Default of delete.retention.ms for topics.",
 	},
 	{
@@ -75,11 +75,11 @@ var logProperties = []Property{
 		Doc: "Default of max.compaction.lag.ms for topics.",
 	},
 	{
-		Name: "log.cleaner.min.cleanable.ratio", Type: Double, Default: "0.5", Rule: between(0, 1), Importance: Medium, Update: ClusterWide,
+		Name: "log.cleaner.min.cleanable.ratio", Type: Double, Default: "0.5", Rule: between(0, 1), Importance: Medium, Update: ClusterWide, Inert: true,
 		Doc: "Default of min.cleanable.dirty.ratio for topics.",
 	},
 	{
-		Name: "log.cleaner.min.compaction.lag.ms", Type: Long, Default: "0", Rule: atLeast(0), Importance: Medium, Update: ClusterWide,
+		Name: "log.cleaner.min.compaction.lag.ms", Type: Long, Default: "0", Rule: atLeast(0), Importance: Medium, Update: ClusterWide, Inert: true,
 		Doc: "Default of min.compaction.lag.ms for topics.",
 	},
 	{
@@ -111,7 +111,7 @@ var logProperties = []Property{
 		Doc: "Default of flush.ms for topics. Unset, it is log.flush.scheduler.interval.ms.",
 	},
 	{
-		Name: "log.flush.offset.checkpoint.interval.ms", Type: Int, Default: "60000", Rule: atLeast(0), Importance: High,
+		Name: "log.flush.offset.checkpoint.interval.ms", Type: Int, Default: "60000", Rule: atLeast(0), Importance: High, Inert: true,
 		Doc: "How often recovery points are saved, in milliseconds. A saved one bounds how much is read again after a crash.",
 	},
 	{
@@ -119,7 +119,7 @@ var logProperties = []Property{
 		Doc: "How often partitions are checked for whether log.flush.interval.ms has passed, in milliseconds.",
 	},
 	{
-		Name: "log.flush.start.offset.checkpoint.interval.ms", Type: Int, Default: "60000", Rule: atLeast(0), Importance: High,
+		Name: "log.flush.start.offset.checkpoint.interval.ms", Type: Int, Default: "60000", Rule: atLeast(0), Importance: High, Inert: true,
 		Doc: "How often log start offsets are saved, in milliseconds.",
 	},
 	{
@@ -227,7 +227,7 @@ var logProperties = []Property{
 		Doc: "A partition forgets an idempotent producer that has not written for this long, in milliseconds. Its open transaction keeps it.",
 	},
 	{
-		Name: "unclean.leader.election.enable", Type: Boolean, Default: "false", Importance: High, Update: ClusterWide,
+		Name: "unclean.leader.election.enable", Type: Boolean, Default: "false", Importance: High, Update: ClusterWide, Inert: true,
 		Doc: "Default of unclean.leader.election.enable for topics.",
 	},
 	{

@@ -43,7 +43,7 @@ var networkProperties = []Property{
 		Doc: "Where to listen, as NAME://host:port separated by commas. An empty host is every interface, an IPv6 address goes in brackets, port 0 lets the system choose. Listeners in controller.listener.names are not for clients.",
 	},
 	{
-		Name: "max.connection.creation.rate", Type: Int, Default: "2147483647", Rule: atLeast(0), Importance: Medium, Update: ClusterWide,
+		Name: "max.connection.creation.rate", Type: Int, Default: "2147483647", Rule: atLeast(0), Importance: Medium, Update: ClusterWide, Inert: true,
 		Doc: "Most connections accepted per second.",
 	},
 	{
@@ -83,7 +83,7 @@ var networkProperties = []Property{
 		Doc: "Most bytes of requests in memory at once; -1 sets no limit but the broker's own memory budget.",
 	},
 	{
-		Name: "queued.max.requests", Type: Int, Default: "500", Rule: atLeast(1), Importance: High,
+		Name: "queued.max.requests", Type: Int, Default: "500", Rule: atLeast(1), Importance: High, Inert: true,
 		Doc: "Most requests being worked on at once. Beyond that, connections are not read.",
 	},
 	{
@@ -99,7 +99,7 @@ var networkProperties = []Property{
 		Doc: "First limit for opening a connection to another node, in milliseconds.",
 	},
 	{
-		Name: "socket.listen.backlog.size", Type: Int, Default: "50", Rule: atLeast(1), Importance: Medium,
+		Name: "socket.listen.backlog.size", Type: Int, Default: "50", Rule: atLeast(1), Importance: Medium, Inert: true,
 		Doc: "Connections that may wait to be accepted. The system may hold it to less.",
 	},
 	{

@@ -96,8 +96,6 @@ func (b *Broker) setIdentity() {
 	b.QuorumBootstrapServers = b.list("controller.quorum.bootstrap.servers")
 	b.BrokerSessionTimeout = b.ms("broker.session.timeout.ms")
 	b.BrokerHeartbeatInterval = b.ms("broker.heartbeat.interval.ms")
-	b.ControlledShutdown = b.flag("controlled.shutdown.enable")
-	b.InitialRegistrationWindow = b.ms("initial.broker.registration.timeout.ms")
 	b.ReplicaLagTimeMax = b.ms("replica.lag.time.max.ms")
 }
 
@@ -133,13 +131,10 @@ func (b *Broker) setNetwork() {
 	b.SocketRequestMaxBytes = int32(b.num("socket.request.max.bytes"))
 	b.SocketSendBufferBytes = int32(b.num("socket.send.buffer.bytes"))
 	b.SocketReceiveBufferBytes = int32(b.num("socket.receive.buffer.bytes"))
-	b.SocketListenBacklog = int32(b.num("socket.listen.backlog.size"))
 	b.ConnectionsMaxIdle = b.ms("connections.max.idle.ms")
 	b.MaxConnections = int32(b.num("max.connections"))
 	b.MaxConnectionsPerIP = int32(b.num("max.connections.per.ip"))
 	b.MaxConnectionsPerIPFor, _ = connectionLimits(b.text("max.connections.per.ip.overrides"))
-	b.MaxConnectionCreationRate = int32(b.num("max.connection.creation.rate"))
-	b.QueuedMaxRequests = int32(b.num("queued.max.requests"))
 	b.QueuedMaxRequestBytes = b.num("queued.max.request.bytes")
 	b.RequestTimeout = b.ms("request.timeout.ms")
 	b.FetchMaxBytes = int32(b.num("fetch.max.bytes"))
@@ -157,11 +152,8 @@ func (b *Broker) setStorage() {
 		b.MetadataLogDir = b.LogDirs[0]
 	}
 	b.RecoveryThreadsPerDir = int32(b.num("num.recovery.threads.per.data.dir"))
-	b.LogDirFailureTimeout = b.ms("log.dir.failure.timeout.ms")
 	b.RetentionCheckInterval = b.ms("log.retention.check.interval.ms")
 	b.FlushSchedulerInterval = b.ms("log.flush.scheduler.interval.ms")
-	b.RecoveryPointInterval = b.ms("log.flush.offset.checkpoint.interval.ms")
-	b.LogStartOffsetInterval = b.ms("log.flush.start.offset.checkpoint.interval.ms")
 	b.HighWatermarkInterval = b.ms("replica.high.watermark.checkpoint.interval.ms")
 	b.InitialTaskDelay = b.ms("log.initial.task.delay.ms")
 	b.ProducerIDExpiration = b.ms("producer.id.expiration.ms")

@@ -50,32 +50,25 @@ type TopicConfig struct {
 	FileDeleteDelay    time.Duration // file.delete.delay.ms
 
 	// Cleaning.
-	Delete                 bool          // cleanup.policy contains delete
-	Compact                bool          // cleanup.policy contains compact
-	RetentionBytes         int64         // retention.bytes, negative is unlimited
-	Retention              time.Duration // retention.ms, negative is unlimited
-	DeleteRetention        time.Duration // delete.retention.ms
-	MinCompactionLag       time.Duration // min.compaction.lag.ms
-	MaxCompactionLag       time.Duration // max.compaction.lag.ms
-	MinCleanableDirtyRatio float64       // min.cleanable.dirty.ratio
+	Delete           bool          // cleanup.policy contains delete
+	Compact          bool          // cleanup.policy contains compact
+	RetentionBytes   int64         // retention.bytes, negative is unlimited
+	Retention        time.Duration // retention.ms, negative is unlimited
+	MaxCompactionLag time.Duration // max.compaction.lag.ms
 
 	// Produce.
-	MaxMessageBytes     int32             // max.message.bytes
-	MaxRecordBytes      int32             // max.decompressed.message.bytes: one record, decompressed
-	MinInsyncReplicas   int32             // min.insync.replicas
-	CompressionType     Compression       // compression.type
-	GzipLevel           int               // compression.gzip.level, -1 the library's choice
-	LZ4Level            int               // compression.lz4.level
-	ZstdLevel           int               // compression.zstd.level
-	LogAppendTime       bool              // message.timestamp.type is LogAppendTime
-	TimestampBeforeMax  time.Duration     // message.timestamp.before.max.ms
-	TimestampAfterMax   time.Duration     // message.timestamp.after.max.ms
-	UncleanLeaderElect  bool              // unclean.leader.election.enable
-	FlushOnAcks         FlushOnAcks       // weir.flush.on.acks
-	ProduceValidation   ProduceValidation // weir.produce.validation
-	LeaderThrottled     []string          // leader.replication.throttled.replicas
-	FollowerThrottled   []string          // follower.replication.throttled.replicas
-	RemoteStorageEnable bool              // remote.storage.enable; weir has no tiered storage, so never true
+	MaxMessageBytes    int32             // max.message.bytes
+	MaxRecordBytes     int32             // max.decompressed.message.bytes: one record, decompressed
+	MinInsyncReplicas  int32             // min.insync.replicas
+	CompressionType    Compression       // compression.type
+	GzipLevel          int               // compression.gzip.level, -1 the library's choice
+	LZ4Level           int               // compression.lz4.level
+	ZstdLevel          int               // compression.zstd.level
+	LogAppendTime      bool              // message.timestamp.type is LogAppendTime
+	TimestampBeforeMax time.Duration     // message.timestamp.before.max.ms
+	TimestampAfterMax  time.Duration     // message.timestamp.after.max.ms
+	FlushOnAcks        FlushOnAcks       // weir.flush.on.acks
+	ProduceValidation  ProduceValidation // weir.produce.validation
 }
 
 // MaxSegmentAge is the age at which a segment rolls: a compacted topic rolls no later than max.compaction.lag.ms.
@@ -183,39 +176,32 @@ func typedTopic(values map[string]value) TopicConfig {
 	ms := func(name string) time.Duration { return milliseconds(values[name].num) }
 	policy := values["cleanup.policy"].list
 	c := TopicConfig{
-		SegmentBytes:           int32(num("segment.bytes")),
-		SegmentIndexBytes:      int32(num("segment.index.bytes")),
-		SegmentAge:             ms("segment.ms"),
-		SegmentJitter:          ms("segment.jitter.ms"),
-		IndexIntervalBytes:     int32(num("index.interval.bytes")),
-		Preallocate:            values["preallocate"].flag,
-		FlushMessages:          num("flush.messages"),
-		FlushInterval:          ms("flush.ms"),
-		FileDeleteDelay:        ms("file.delete.delay.ms"),
-		Delete:                 slices.Contains(policy, "delete"),
-		Compact:                slices.Contains(policy, "compact"),
-		RetentionBytes:         num("retention.bytes"),
-		Retention:              ms("retention.ms"),
-		DeleteRetention:        ms("delete.retention.ms"),
-		MinCompactionLag:       ms("min.compaction.lag.ms"),
-		MaxCompactionLag:       ms("max.compaction.lag.ms"),
-		MinCleanableDirtyRatio: values["min.cleanable.dirty.ratio"].real,
-		MaxMessageBytes:        int32(num("max.message.bytes")),
-		MaxRecordBytes:         int32(num("max.decompressed.message.bytes")),
-		MinInsyncReplicas:      int32(num("min.insync.replicas")),
-		CompressionType:        Compression(values["compression.type"].text),
-		GzipLevel:              int(num("compression.gzip.level")),
-		LZ4Level:               int(num("compression.lz4.level")),
-		ZstdLevel:              int(num("compression.zstd.level")),
-		LogAppendTime:          values["message.timestamp.type"].text == "LogAppendTime",
-		TimestampBeforeMax:     ms("message.timestamp.before.max.ms"),
-		TimestampAfterMax:      ms("message.timestamp.after.max.ms"),
-		UncleanLeaderElect:     values["unclean.leader.election.enable"].flag,
-		FlushOnAcks:            FlushOnAcks(values["weir.flush.on.acks"].text),
-		ProduceValidation:      ProduceValidation(values["weir.produce.validation"].text),
-		LeaderThrottled:        values["leader.replication.throttled.replicas"].list,
-		FollowerThrottled:      values["follower.replication.throttled.replicas"].list,
-		RemoteStorageEnable:    values["remote.storage.enable"].flag,
+		SegmentBytes:       int32(num("segment.bytes")),
+		SegmentIndexBytes:  int32(num("segment.index.bytes")),
+		SegmentAge:         ms("segment.ms"),
+		SegmentJitter:      ms("segment.jitter.ms"),
+		IndexIntervalBytes: int32(num("index.interval.bytes")),
+		Preallocate:        values["preallocate"].flag,
+		FlushMessages:      num("flush.messages"),
+		FlushInterval:      ms("flush.ms"),
+		FileDeleteDelay:    ms("file.delete.delay.ms"),
+		Delete:             slices.Contains(policy, "delete"),
+		Compact:            slices.Contains(policy, "compact"),
+		RetentionBytes:     num("retention.bytes"),
+		Retention:          ms("retention.ms"),
+		MaxCompactionLag:   ms("max.compaction.lag.ms"),
+		MaxMessageBytes:    int32(num("max.message.bytes")),
+		MaxRecordBytes:     int32(num("max.decompressed.message.bytes")),
+		MinInsyncReplicas:  int32(num("min.insync.replicas")),
+		CompressionType:    Compression(values["compression.type"].text),
+		GzipLevel:          int(num("compression.gzip.level")),
+		LZ4Level:           int(num("compression.lz4.level")),
+		ZstdLevel:          int(num("compression.zstd.level")),
+		LogAppendTime:      values["message.timestamp.type"].text == "LogAppendTime",
+		TimestampBeforeMax: ms("message.timestamp.before.max.ms"),
+		TimestampAfterMax:  ms("message.timestamp.after.max.ms"),
+		FlushOnAcks:        FlushOnAcks(values["weir.flush.on.acks"].text),
+		ProduceValidation:  ProduceValidation(values["weir.produce.validation"].text),
 	}
 	if internal := values["internal.segment.bytes"]; !internal.null {
 		c.SegmentBytes = int32(internal.num)
