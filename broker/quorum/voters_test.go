@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -47,7 +48,7 @@ func (v *voters) open(i int) {
 			v.transports[i].Connect(v.addresses[j], other)
 		}
 	}
-	o := Options{Dir: v.dirs[i], NodeID: metadata.BrokerID(i + 1), Logger: quiet(), transport: v.transports[i], timeouts: 100 * time.Millisecond}
+	o := Options{Dir: v.dirs[i], NodeID: metadata.BrokerID(i + 1), Logger: quiet(), transport: v.transports[i], timeouts: 500 * time.Millisecond}
 	for j, address := range v.addresses {
 		o.Voters = append(o.Voters, Voter{ID: metadata.BrokerID(j + 1), Address: string(address)})
 	}
@@ -119,7 +120,7 @@ func (v *voters) propose(records ...metadata.Record) {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		_, err := v.quorums[i].Propose(ctx, term, records)
 		cancel()
-		if err == nil {
+		if err == nil || errors.Is(err, metadata.ErrConflict) {
 			return
 		}
 		v.t.Logf("proposal to voter %d in term %d: %v", i+1, term, err)
@@ -169,7 +170,7 @@ func TestThreeVotersKeepOneImageAcrossALeadersLoss(t *testing.T) {
 		}
 		err := q.raft.ReloadConfig(raft.ReloadableConfig{
 			TrailingLogs: 1, SnapshotInterval: time.Hour, SnapshotThreshold: 1 << 20,
-			HeartbeatTimeout: 100 * time.Millisecond, ElectionTimeout: 100 * time.Millisecond,
+			HeartbeatTimeout: 500 * time.Millisecond, ElectionTimeout: 500 * time.Millisecond,
 		})
 		if err != nil {
 			t.Fatal(err)
