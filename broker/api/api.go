@@ -67,7 +67,7 @@ func New(o Options) *Handler {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	table := newTable()
+	table, sessions := newTable(), newFetchSessions(int(o.Config.FetchSessionCacheSlots))
 	h := &Handler{
 		table:      table,
 		features:   o.Features,
@@ -75,8 +75,8 @@ func New(o Options) *Handler {
 		replicas:   hosted{o.Table},
 		logger:     o.Logger,
 		now:        o.Now,
-		metrics:    newMetrics(table, o.Registerer),
-		sessions:   newFetchSessions(int(o.Config.FetchSessionCacheSlots)),
+		metrics:    newMetrics(table, sessions, o.Registerer),
+		sessions:   sessions,
 		decoding:   make(chan struct{}, 2),
 	}
 	h.producerIDs.token = make(chan struct{}, 1)

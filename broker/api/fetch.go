@@ -225,15 +225,18 @@ func (f *fetchCall) readPartition(p *fetchPartition) {
 		p.records = buf
 		if got := buf.B[have:]; len(got) > 0 {
 			f.read += len(got)
-			p.next = endOffset(got, p.next)
+			from := p.next
+			p.next = endOffset(got, from)
+			f.handler.metrics.topic(p.topic).observe(len(got), int64(p.next-from))
 		}
 	}
 }
 
-// guess sizes the buffer for a first read: what is unread, taken as small records, up to the limit
-// and to what a consumer asks for by default. A wrong guess costs a larger buffer or a copy.
+// guess sizes the buffer for a first read: what is unread, at what an offset of the topic took lately,
+// up to the limit and to what a consumer asks for by default. A wrong guess costs a larger buffer or
+// a copy.
 func (f *fetchCall) guess(p *fetchPartition, limit int) int {
-	const least, perRecord, most = 512, 1 << 10, 1 << 20
+	const least, usual, most = 512, 1 << 10, 1<<20 + 4<<10
 	unread := int64(p.replica.HighWatermark() - p.next)
 	if f.replicaID >= 0 {
 		unread = int64(limit)
@@ -241,7 +244,12 @@ func (f *fetchCall) guess(p *fetchPartition, limit int) int {
 	if unread <= 0 || limit <= 0 {
 		return 0
 	}
-	return int(min(least+unread*perRecord, int64(limit), most))
+	perOffset := f.handler.metrics.topic(p.topic).perOffset.Load()
+	if perOffset == 0 {
+		perOffset = usual
+	}
+	unread = min(unread, most) // before it is multiplied
+	return int(min(least+unread*(perOffset+perOffset/8), int64(limit)+least, most))
 }
 
 // answer completes the session and encodes what was read.

@@ -135,6 +135,15 @@ func (c *fetchSessions) touch(s *fetchSession, size int, now time.Time) {
 	s.used, s.size = now, size
 }
 
+func (c *fetchSessions) count() (sessions, partitions int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.mu.byID {
+		partitions += s.size
+	}
+	return len(c.mu.byID), partitions
+}
+
 // open caches a new session with an id nobody can guess, if there is room or a session that may go:
 // one unused for two minutes, or a smaller one that had its two minutes. A follower's session
 // displaces a consumer's, never the other way round.

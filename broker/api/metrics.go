@@ -11,7 +11,8 @@ import (
 
 // metrics counts what the handlers do. The hot path adds to plain atomics; Prometheus reads them.
 type metrics struct {
-	table *apiTable
+	table    *apiTable
+	sessions *fetchSessions
 
 	requests [maxKey + 1]atomic.Int64 // by API key
 	rejected atomic.Int64             // frames that are no request we serve
@@ -20,8 +21,8 @@ type metrics struct {
 	topics atomic.Pointer[map[string]*topicMetrics]
 }
 
-func newMetrics(t *apiTable, reg prometheus.Registerer) *metrics {
-	m := &metrics{table: t}
+func newMetrics(t *apiTable, sessions *fetchSessions, reg prometheus.Registerer) *metrics {
+	m := &metrics{table: t, sessions: sessions}
 	m.topics.Store(&map[string]*topicMetrics{})
 	if reg == nil {
 		return m
@@ -31,12 +32,29 @@ func newMetrics(t *apiTable, reg prometheus.Registerer) *metrics {
 }
 
 var (
-	requestsDesc = prometheus.NewDesc("kafka_network_requestmetrics_requests_total", "Requests by API.", []string{"request", "key"}, nil)
+	requestsDesc          = prometheus.NewDesc("kafka_network_requestmetrics_requests_total", "Requests by API.", []string{"request", "key"}, nil)
+	sessionsDesc          = prometheus.NewDesc("kafka_server_fetchsessioncache_numincrementalfetchsessions", "Incremental fetch sessions (KIP-227).", nil, nil)
+	sessionPartitionsDesc = prometheus.NewDesc("kafka_server_fetchsessioncache_numincrementalfetchpartitionscached", "Partitions in incremental fetch sessions.", nil, nil)
+	evictionsDesc         = prometheus.NewDesc("kafka_server_fetchsessioncache_incrementalfetchsessionevictions_total", "Fetch sessions displaced by others.", nil, nil)
+
 	rejectedDesc = prometheus.NewDesc("weir_api_rejected_frames_total", "Frames with an unknown API key or version, or that cannot be decoded.", nil, nil)
 )
 
 // topicMetrics are the counters of requests for one topic; broker/partition counts its bytes and records.
-type topicMetrics struct{ produces, fetches, failedProduces, failedFetches atomic.Int64 }
+type topicMetrics struct {
+	bytesIn, bytesOut, messagesIn, produces, fetches, failedProduces, failedFetches atomic.Int64
+	// perOffset is how many bytes an offset of the topic took in late fetches, to size the next buffer.
+	perOffset atomic.Int64
+}
+
+// observe takes a fetch of n bytes over some offsets into perOffset.
+func (t *topicMetrics) observe(n int, offsets int64) {
+	seen := int64(n) / max(offsets, 1)
+	if old := t.perOffset.Load(); old > 0 {
+		seen = (3*old + seen + 3) / 4
+	}
+	t.perOffset.Store(max(seen, 1))
+}
 
 // topic returns the counters of a topic without allocating for one it knows.
 func (m *metrics) topic(name string) *topicMetrics {
@@ -84,6 +102,9 @@ func topicDesc(name, help string) *prometheus.Desc {
 func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
 	ch <- requestsDesc
 	ch <- rejectedDesc
+	ch <- sessionsDesc
+	ch <- sessionPartitionsDesc
+	ch <- evictionsDesc
 	for _, d := range topicDescs {
 		ch <- d.desc
 	}
@@ -96,6 +117,10 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 			ch <- prometheus.MustNewConstMetric(requestsDesc, prometheus.CounterValue, float64(m.requests[key].Load()), e.name, strconv.Itoa(key))
 		}
 	}
+	sessions, partitions := m.sessions.count()
+	ch <- prometheus.MustNewConstMetric(sessionsDesc, prometheus.GaugeValue, float64(sessions))
+	ch <- prometheus.MustNewConstMetric(sessionPartitionsDesc, prometheus.GaugeValue, float64(partitions))
+	ch <- prometheus.MustNewConstMetric(evictionsDesc, prometheus.CounterValue, float64(m.sessions.evictions.Load()))
 	for name, t := range *m.topics.Load() {
 		for _, d := range topicDescs {
 			ch <- prometheus.MustNewConstMetric(d.desc, prometheus.CounterValue, float64(d.value(t).Load()), name)
