@@ -18,8 +18,17 @@ func (h *Handler) deleteTopics(r *request, req *kmsg.DeleteTopicsRequest) kmsg.R
 	resp := kmsg.NewPtrDeleteTopicsResponse()
 	resp.Topics = []kmsg.DeleteTopicsResponseTopic{}
 	var refs []controller.TopicRef
-	for _, name := range req.TopicNames {
+	named := func(name string) {
+		if name == "" { // to the controller it would be a reference by neither name nor id
+			out := kmsg.NewDeleteTopicsResponseTopic()
+			out.Topic, out.ErrorCode = &name, int16(CodeUnknownTopicOrPartition)
+			resp.Topics = append(resp.Topics, out)
+			return
+		}
 		refs = append(refs, controller.TopicRef{Name: name})
+	}
+	for _, name := range req.TopicNames {
+		named(name)
 	}
 	for i := range req.Topics {
 		t := &req.Topics[i]
@@ -32,7 +41,7 @@ func (h *Handler) deleteTopics(r *request, req *kmsg.DeleteTopicsRequest) kmsg.R
 			out.ErrorMessage = stringPtr("You may not specify both topic name and topic id.")
 			resp.Topics = append(resp.Topics, out)
 		default:
-			refs = append(refs, controller.TopicRef{Name: *t.Topic})
+			named(*t.Topic)
 		}
 	}
 	if len(refs) == 0 {

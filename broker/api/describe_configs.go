@@ -27,7 +27,7 @@ func (h *Handler) describeConfigs(r *request, req *kmsg.DescribeConfigsRequest) 
 		out.ResourceType, out.ResourceName = ask.ResourceType, ask.ResourceName
 		out.Configs = []kmsg.DescribeConfigsResponseResourceConfig{}
 		entries, code, message := h.describe(r, ask)
-		out.ErrorCode, out.ErrorMessage = int16(code), nilIfEmpty(message)
+		out.ErrorCode, out.ErrorMessage = int16(code), stringPtr(message) // empty, not null, when all is well
 		for j := range entries {
 			out.Configs = append(out.Configs, describedConfig(&entries[j], req))
 		}

@@ -19,15 +19,21 @@ const (
 func (h *Handler) describeQuorum(r *request, req *kmsg.DescribeQuorumRequest) kmsg.Response {
 	resp := kmsg.NewPtrDescribeQuorumResponse()
 	resp.Topics = make([]kmsg.DescribeQuorumResponseTopic, 0, len(req.Topics))
+	described := false // the nodes come with the quorum itself, not with errors
 	for i := range req.Topics {
 		out := kmsg.NewDescribeQuorumResponseTopic()
 		out.Topic = req.Topics[i].Topic
 		for j := range req.Topics[i].Partitions {
-			out.Partitions = append(out.Partitions, h.quorumPartition(r, out.Topic, req.Topics[i].Partitions[j].Partition))
+			p := h.quorumPartition(r, out.Topic, req.Topics[i].Partitions[j].Partition)
+			described = described || p.ErrorCode == int16(CodeNone)
+			out.Partitions = append(out.Partitions, p)
 		}
 		resp.Topics = append(resp.Topics, out)
 	}
-	resp.Nodes = []kmsg.DescribeQuorumResponseNode{h.quorumNode()}
+	resp.ErrorMessage, resp.Nodes = stringPtr(""), []kmsg.DescribeQuorumResponseNode{}
+	if described {
+		resp.Nodes = append(resp.Nodes, h.quorumNode())
+	}
 	return resp
 }
 
@@ -46,6 +52,7 @@ func (h *Handler) quorumPartition(r *request, topic string, index int32) kmsg.De
 	if b := r.image.Broker(metadata.BrokerID(h.nodeID())); b != nil && len(b.LogDirs) > 0 {
 		voter.ReplicaDirectoryID = b.LogDirs[0]
 	}
+	out.ErrorMessage = stringPtr("")
 	out.LeaderID, out.LeaderEpoch = h.nodeID(), int32(r.image.Term)
 	out.HighWatermark = int64(r.image.Index) + 1
 	out.CurrentVoters = append(out.CurrentVoters, voter)

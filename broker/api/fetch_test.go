@@ -366,7 +366,7 @@ func TestListOffsetsOfSpecialTimes(t *testing.T) {
 		}
 		twice := listOffsetsRequest(v, "a", -1)
 		twice.Topics = append(twice.Topics, twice.Topics[0])
-		if got := c.request(twice).(*kmsg.ListOffsetsResponse); Code(got.Topics[1].Partitions[0].ErrorCode) != CodeInvalidRequest {
+		if got := c.request(twice).(*kmsg.ListOffsetsResponse); len(got.Topics) != 1 || Code(got.Topics[0].Partitions[0].ErrorCode) != CodeInvalidRequest {
 			t.Errorf("a partition named twice: %+v", got)
 		}
 	})

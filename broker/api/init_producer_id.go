@@ -21,6 +21,9 @@ func (h *Handler) initProducerID(r *request, req *kmsg.InitProducerIDRequest) km
 	resp := kmsg.NewPtrInitProducerIDResponse()
 	resp.ProducerID, resp.ProducerEpoch = -1, -1
 	switch {
+	case req.TransactionalID != nil && *req.TransactionalID == "":
+		resp.ErrorCode = int16(CodeInvalidRequest)
+		return resp
 	case req.TransactionalID != nil:
 		r.log(slog.LevelWarn, "transactions are not supported: a producer with a transactional id was refused", slog.String("transactional_id", *req.TransactionalID))
 		resp.ErrorCode = int16(CodeTransactionalIDAuthorizationFailed)

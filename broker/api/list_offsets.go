@@ -32,10 +32,15 @@ func (h *Handler) listOffsets(r *request, req *kmsg.ListOffsetsRequest) kmsg.Res
 		out := kmsg.ListOffsetsResponseTopic{Topic: t.Topic, Partitions: make([]kmsg.ListOffsetsResponseTopicPartition, 0, len(t.Partitions))}
 		for j := range t.Partitions {
 			p := &t.Partitions[j]
+			n := asked[topicPartition{t.Topic, p.Partition}]
+			if n == answeredTwice {
+				continue
+			}
 			answer := kmsg.NewListOffsetsResponseTopicPartition()
 			answer.Partition, answer.Timestamp, answer.Offset, answer.LeaderEpoch = p.Partition, -1, -1, -1
-			if asked[topicPartition{t.Topic, p.Partition}] > 1 {
+			if n > 1 {
 				answer.ErrorCode = int16(CodeInvalidRequest)
+				asked[topicPartition{t.Topic, p.Partition}] = answeredTwice
 			} else if result, code := h.listOffset(r, req, t.Topic, p); code != CodeNone {
 				answer.ErrorCode = int16(code)
 			} else {
@@ -43,10 +48,15 @@ func (h *Handler) listOffsets(r *request, req *kmsg.ListOffsetsRequest) kmsg.Res
 			}
 			out.Partitions = append(out.Partitions, answer)
 		}
-		resp.Topics = append(resp.Topics, out)
+		if len(out.Partitions) > 0 {
+			resp.Topics = append(resp.Topics, out)
+		}
 	}
 	return resp
 }
+
+// answeredTwice marks a partition that was named more than once: it is answered once, with an error.
+const answeredTwice = -1
 
 // topicPartition names a partition in a request.
 type topicPartition struct {

@@ -153,7 +153,8 @@ func (p *produceCall) failed(topic *metadata.Topic, rep replica, part *producePa
 	default:
 		part.result.LogStartOffset = rep.LogStartOffset()
 	}
-	if part.code == CodeUnknownServerError || part.code == CodeKafkaStorageError {
+	ours := part.code == CodeUnknownServerError && !errors.Is(err, batch.ErrUndecodable) // a client's nonsense is not our error
+	if ours || part.code == CodeKafkaStorageError {
 		p.log(slog.LevelError, "append failed", slog.String("topic", topic.Name), slog.Int("partition", int(part.index)), slog.Any("error", err))
 	}
 }

@@ -52,7 +52,7 @@ type Broker struct {
 }
 
 // StartBroker formats dir unless it is formatted, and starts one node, broker and controller in one, on free loopback ports.
-// config adds to or replaces its properties.
+// config adds to or replaces its properties; groups and transactions need their topics' replication factors set to 1 there.
 func (o *Oracle) StartBroker(ctx context.Context, dir string, config map[string]string) (*Broker, error) {
 	b := &Broker{oracle: o}
 	err := o.callJSON(ctx, opBrokerStart, map[string]any{"dir": dir, "config": config}, b)

@@ -57,6 +57,7 @@ var masks = []mask{
 
 var positions = []mask{
 	{regexp.MustCompile(`(Epoch|HighWatermark): +\d+`), "$1: N"},
+	{regexp.MustCompile(`"directoryId": "[0-9A-Za-z_-]{22}"`), `"directoryId": "ID"`},
 	{regexp.MustCompile(`^(out: \d+ +\t)[0-9A-Za-z_-]{22}\t\d+ *`), "${1}ID\tN"},
 }
 

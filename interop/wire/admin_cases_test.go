@@ -222,7 +222,7 @@ func features() []testCase {
 		{"unknown", 0, build("no.such", 1, 1)},
 		{"empty-name", 0, build("", 1, 1)},
 		{"too-high", 0, build("metadata.version", 900, 1)},
-		{"same", 1, build("transaction.version", 2, 1)},
+		{"same", 1, build("metadata.version", 33, 1)},
 		{"no-features", 0, func(env) kmsg.Request { return kmsg.NewPtrUpdateFeaturesRequest() }},
 	}
 }

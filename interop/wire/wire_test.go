@@ -3,6 +3,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,10 +65,10 @@ func (b *broker) play(t *testing.T, r kmsg.Request) []string {
 		b.drop()
 		return []string{"error: " + err.Error()}
 	}
-	if v, ok := resp.(*kmsg.ApiVersionsResponse); ok {
-		// Which keys there are is compared once, by TestAdvertisedVersions.
-		v.ApiKeys = nil
+	if v, ok := resp.(*kmsg.InitProducerIDResponse); ok && v.ErrorCode == 14 {
+		return b.play(t, r) // the broker is fetching its first block of ids
 	}
+	sortUnordered(resp)
 	out := lines(resp)
 	for i, line := range out {
 		out[i] = documentation.ReplaceAllString(line, "$1 = MASKED")
@@ -76,6 +77,42 @@ func (b *broker) play(t *testing.T, r kmsg.Request) []string {
 		}
 	}
 	return out
+}
+
+// sortUnordered orders the lists that Kafka answers in the order of a hash table.
+func sortUnordered(resp kmsg.Response) {
+	switch v := resp.(type) {
+	case *kmsg.MetadataResponse:
+		slices.SortFunc(v.Topics, func(a, b kmsg.MetadataResponseTopic) int {
+			return strings.Compare(deref(a.Topic), deref(b.Topic))
+		})
+	case *kmsg.CreateTopicsResponse:
+		for _, x := range v.Topics {
+			slices.SortFunc(x.Configs, func(a, b kmsg.CreateTopicsResponseTopicConfig) int { return strings.Compare(a.Name, b.Name) })
+		}
+	case *kmsg.DescribeConfigsResponse:
+		for _, x := range v.Resources {
+			slices.SortFunc(x.Configs, func(a, b kmsg.DescribeConfigsResponseResourceConfig) int { return strings.Compare(a.Name, b.Name) })
+		}
+	case *kmsg.ListConfigResourcesResponse:
+		slices.SortFunc(v.ConfigResources, func(a, b kmsg.ListConfigResourcesResponseConfigResource) int {
+			return cmp.Or(cmp.Compare(a.Type, b.Type), strings.Compare(a.Name, b.Name))
+		})
+	case *kmsg.DeleteTopicsResponse:
+		slices.SortFunc(v.Topics, func(a, b kmsg.DeleteTopicsResponseTopic) int { return strings.Compare(deref(a.Topic), deref(b.Topic)) })
+	case *kmsg.ApiVersionsResponse:
+		// Which keys there are is compared by TestAdvertisedVersions.
+		v.ApiKeys = nil
+		slices.SortFunc(v.SupportedFeatures, func(a, b kmsg.ApiVersionsResponseSupportedFeature) int { return strings.Compare(a.Name, b.Name) })
+		slices.SortFunc(v.FinalizedFeatures, func(a, b kmsg.ApiVersionsResponseFinalizedFeature) int { return strings.Compare(a.Name, b.Name) })
+	}
+}
+
+func deref(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
 }
 
 var (
@@ -87,7 +124,7 @@ var (
 		{regexp.MustCompile(`127\.0\.0\.1:\d+`), "127.0.0.1:PORT"},
 		{regexp.MustCompile(`/tmp/\S+`), "PATH"},
 		{regexp.MustCompile(`within \[-?\d+, \d+\]`), "within TIMES"},
-		{regexp.MustCompile(`(__cluster_metadata.*(HighWatermark|LogEndOffset)) = \d+`), "$1 = MASKED"}, // of the metadata log
+		{regexp.MustCompile(`(__cluster_metadata.*(HighWatermark|LogEndOffset|LeaderEpoch)) = \d+`), "$1 = MASKED"}, // of the metadata log
 		{regexp.MustCompile(`CQkJAAAAAAAAAAAAAAAAAA`), "ID"},
 	}
 )

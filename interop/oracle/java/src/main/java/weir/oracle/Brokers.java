@@ -39,9 +39,6 @@ final class Brokers implements AutoCloseable {
         props.put("advertised.listeners", "PLAINTEXT://127.0.0.1:" + port);
         props.put("controller.listener.names", "CONTROLLER");
         props.put("log.dirs", dir.resolve("data").toString());
-        props.put("offsets.topic.replication.factor", "1");
-        props.put("transaction.state.log.replication.factor", "1");
-        props.put("transaction.state.log.min.isr", "1");
         ask.path("config").fields().forEachRemaining(e -> props.put(e.getKey(), e.getValue().asText()));
         Path file = dir.resolve("server.properties");
         try (var w = Files.newBufferedWriter(file, StandardCharsets.UTF_8)) {
