@@ -243,33 +243,23 @@ func produce(ctx context.Context, g *globals, topic string, o *produceOptions) e
 		return err
 	}
 	defer cl.Close()
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-
-	acks := acknowledged{g: g, stop: cancel, place: "topic " + topic}
-	lines := bufio.NewReaderSize(g.stdin, 64<<10)
-	var readErr error
-	for n := 1; ctx.Err() == nil; n++ {
-		line, err := readLine(lines)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			readErr = fmt.Errorf("standard input, line %d: %w", n, err)
-			break
-		}
+	// An interrupt ends the reading; what was read until then is still written. A refusal ends both.
+	writing, refuse := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer refuse(nil)
+	acks := acknowledged{g: g, stop: refuse, place: "topic " + topic}
+	readErr := eachLine(ctx, writing, g.stdin, func(n int, line []byte) error {
 		if o.input == "json" && len(bytes.TrimSpace(line)) == 0 {
-			continue
+			return nil
 		}
 		r, err := parse(line)
 		if err != nil {
-			readErr = fmt.Errorf("standard input, line %d: %w; the lines before it are written", n, err)
-			break
+			return fmt.Errorf("standard input, line %d: %w; the lines before it are written", n, err)
 		}
 		r.Topic = topic
-		cl.Produce(ctx, r, acks.done)
-	}
-	flushErr := cl.Flush(ctx)
+		cl.Produce(writing, r, acks.done)
+		return nil
+	})
+	flushErr := cl.Flush(writing)
 	if err := acks.err(); err != nil {
 		return errors.Join(err, readErr)
 	}
@@ -277,6 +267,50 @@ func produce(ctx context.Context, g *globals, topic string, o *produceOptions) e
 		return fmt.Errorf("topic %s: %s before all records were acknowledged", topic, plainText(flushErr))
 	}
 	return readErr
+}
+
+// eachLine calls fn with each line until the input ends, fn fails, or a context ends. It does not wait for input then: what
+// reads it is left behind, to end with the process.
+func eachLine(reading, writing context.Context, in io.Reader, fn func(n int, line []byte) error) error {
+	type result struct {
+		line []byte
+		err  error
+	}
+	lines := make(chan result, 1024)
+	go func() {
+		r := bufio.NewReaderSize(in, 64<<10)
+		for {
+			line, err := readLine(r)
+			select {
+			case lines <- result{line, err}:
+			case <-reading.Done():
+				return
+			case <-writing.Done():
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	for n := 1; ; n++ {
+		select {
+		case l := <-lines:
+			switch {
+			case errors.Is(l.err, io.EOF):
+				return nil
+			case l.err != nil:
+				return fmt.Errorf("standard input, line %d: %w", n, l.err)
+			}
+			if err := fn(n, l.line); err != nil {
+				return err
+			}
+		case <-reading.Done():
+			return nil
+		case <-writing.Done():
+			return nil
+		}
+	}
 }
 
 // readLine returns a line without its end. The last line needs none.

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -179,5 +180,48 @@ func TestAddressesDefaultTheirPort(t *testing.T) {
 	}
 	if _, err := (&globals{bootstrap: ":9092"}).seeds(); err == nil {
 		t.Error("an address without a host is accepted")
+	}
+}
+
+// A producer that waits for input ends when it is interrupted, or when a record is refused meanwhile.
+func TestProduceEndsWithoutMoreInput(t *testing.T) {
+	bootstrap := broker(t)
+	for name, c := range map[string]struct {
+		topic string
+		want  int
+	}{"interrupted": {"waits", exitDone}, "refused": {"nobody-made-it", exitFailed}} {
+		t.Run(name, func(t *testing.T) {
+			if c.want == exitDone {
+				if code := Run([]string{"topic", "create", c.topic, "--bootstrap", bootstrap}, nil, io.Discard, io.Discard); code != 0 {
+					t.Fatal("topic is not created")
+				}
+			}
+			in, write := io.Pipe()
+			defer write.Close()
+			acknowledged, out := io.Pipe()
+			ctx, interrupt := context.WithCancel(t.Context())
+			defer interrupt()
+			code := make(chan int)
+			go func() {
+				code <- run(ctx, []string{"produce", c.topic, "-o", "json", "--bootstrap", bootstrap}, in, out, io.Discard)
+			}()
+			if _, err := io.WriteString(write, "one\n"); err != nil {
+				t.Fatal(err)
+			}
+			if c.want == exitDone {
+				if _, err := acknowledged.Read(make([]byte, 100)); err != nil {
+					t.Fatal(err)
+				}
+				interrupt()
+			}
+			select {
+			case got := <-code:
+				if got != c.want {
+					t.Errorf("exit code %d, want %d", got, c.want)
+				}
+			case <-time.After(20 * time.Second):
+				t.Fatal("does not end")
+			}
+		})
 	}
 }
