@@ -42,7 +42,7 @@ var (
 
 // topicMetrics are the counters of requests for one topic; broker/partition counts its bytes and records.
 type topicMetrics struct {
-	bytesIn, bytesOut, messagesIn, produces, fetches, failedProduces, failedFetches atomic.Int64
+	produces, fetches, failedProduces, failedFetches atomic.Int64
 	// perOffset is how many bytes an offset of the topic took in late fetches, to size the next buffer.
 	perOffset atomic.Int64
 }
