@@ -66,6 +66,9 @@ var mechanismProperties = []string{
 
 // withoutListener returns the property that a name with a listener prefix overrides.
 func withoutListener(name string) (string, bool) {
+	if !strings.HasPrefix(name, "listener.name.") {
+		return "", false
+	}
 	match := listenerPrefix.FindStringSubmatch(name)
 	if match == nil {
 		return "", false
