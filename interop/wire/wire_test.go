@@ -27,7 +27,9 @@ type broker struct {
 	addr string
 	conn *conn
 	ids  map[string][16]byte
-	keys map[int16]kmsg.ApiVersionsResponseApiKey
+	// counts holds the partitions of the topics set up.
+	counts map[string]int32
+	keys   map[int16]kmsg.ApiVersionsResponseApiKey
 }
 
 func (b *broker) connect(t *testing.T) *conn {
@@ -160,12 +162,12 @@ func (b *broker) setUp(t *testing.T) {
 	for v := range 7 {
 		add(fmt.Sprintf("gone-v%d", v), 1)
 	}
-	b.ids = map[string][16]byte{}
+	b.ids, b.counts = map[string][16]byte{}, map[string]int32{}
 	for _, x := range b.must(t, r, 7).(*kmsg.CreateTopicsResponse).Topics {
 		if x.ErrorCode != 0 {
 			t.Fatalf("%s: create %s: code %d", b.addr, x.Topic, x.ErrorCode)
 		}
-		b.ids[x.Topic] = x.TopicID
+		b.ids[x.Topic], b.counts[x.Topic] = x.TopicID, x.NumPartitions
 	}
 	b.awaitLeaders(t)
 	for range 2 {
@@ -191,16 +193,20 @@ func (b *broker) awaitLeaders(t *testing.T) {
 	for name := range b.ids {
 		x := kmsg.NewListOffsetsRequestTopic()
 		x.Topic = name
-		p := kmsg.NewListOffsetsRequestTopicPartition()
-		p.CurrentLeaderEpoch, p.Timestamp = -1, -1
-		x.Partitions = append(x.Partitions, p)
+		for i := range b.counts[name] {
+			p := kmsg.NewListOffsetsRequestTopicPartition()
+			p.Partition, p.CurrentLeaderEpoch, p.Timestamp = i, -1, -1
+			x.Partitions = append(x.Partitions, p)
+		}
 		r.Topics = append(r.Topics, x)
 	}
 	for end := time.Now().Add(20 * time.Second); ; {
 		waiting := ""
 		for _, x := range b.must(t, r, 7).(*kmsg.ListOffsetsResponse).Topics {
-			if x.Partitions[0].ErrorCode != 0 {
-				waiting = x.Topic
+			for _, p := range x.Partitions {
+				if p.ErrorCode != 0 {
+					waiting = x.Topic
+				}
 			}
 		}
 		if waiting == "" {
