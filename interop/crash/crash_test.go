@@ -297,7 +297,7 @@ func round(t *testing.T, p plan) result {
 			}
 		}
 	}
-	return result{torn: strings.Contains(broker.Log(), "truncated"), died: died, acked: acked}
+	return result{torn: strings.Contains(broker.Log(), "log was cut"), died: died, acked: acked}
 }
 
 // tearTails appends what a write that was cut short leaves: the beginning of a batch.

@@ -73,7 +73,7 @@ def read(bootstrap, topic, partitions, target):
             if position < high:
                 consumer.assign([TopicPartition(topic, partition, low)])
             while position < high:
-                for message in consumer.consume(10000, timeout=20):
+                for message in consumer.consume(10000, timeout=0.2):
                     if message.error():
                         raise KafkaException(message.error())
                     digest.update(struct.pack(">iq", partition, message.offset()))
