@@ -172,6 +172,7 @@ func (f *fetchCall) encode(code Code, sessionID int32) *network.Buffer {
 			continue
 		}
 		p := &f.partitions[first]
+		tail = f.room(tail, 64+len(p.key.name))
 		if version >= 13 {
 			tail.B = append(tail.B, p.key.id[:]...)
 		} else {
@@ -186,6 +187,7 @@ func (f *fetchCall) encode(code Code, sessionID int32) *network.Buffer {
 		tail.B = appendNoTags(tail.B, flexible)
 		first = end
 	}
+	tail = f.room(tail, 256)
 	switch {
 	case !flexible:
 	case version >= 16:
@@ -231,6 +233,7 @@ const smallRecords = 4 << 10
 // encodePartition appends one partition behind tail and returns the new tail.
 func (f *fetchCall) encodePartition(tail *network.Buffer, p *fetchPartition, hints *leaderHints) *network.Buffer {
 	version, flexible := f.version, f.flexible()
+	tail = f.room(tail, 96+17*len(p.result.Aborted))
 	b := tail.B
 	code := p.code
 	if code == CodeKafkaStorageError && version <= 5 {
@@ -257,6 +260,7 @@ func (f *fetchCall) encodePartition(tail *network.Buffer, p *fetchPartition, hin
 	switch {
 	case size == 0:
 	case size <= smallRecords:
+		tail = f.room(tail, size)
 		tail.B = append(tail.B, p.records.B...)
 		p.records.Release()
 	default:
@@ -264,9 +268,19 @@ func (f *fetchCall) encodePartition(tail *network.Buffer, p *fetchPartition, hin
 	}
 	p.records = nil
 	if flexible {
+		tail = f.room(tail, 64)
 		tail.B = f.appendPartitionTags(tail.B, p, hints)
 	}
 	return tail
+}
+
+// room returns tail if n more bytes fit it, or a new tail: a piece full of records must never be moved for the few bytes
+// that follow it.
+func (f *fetchCall) room(tail *network.Buffer, n int) *network.Buffer {
+	if cap(tail.B)-len(tail.B) >= n {
+		return tail
+	}
+	return tail.Chain(f.conn.Pool().Get(max(n, 4<<10)))
 }
 
 func (f *fetchCall) appendAborted(b []byte, p *fetchPartition) []byte {
