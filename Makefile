@@ -21,12 +21,13 @@ test:                 ## every test that needs only Go
 race:                 ## the same under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race -timeout 15m ./...
 
-check:                ## format, vet, staticcheck, import list, tidy modules, clean tree
+check:                ## format, vet, staticcheck, import list, tidy modules, licences, clean tree
 	@out=$$($(GO) run $(GOFUMPT) -l .); [ -z "$$out" ] || { echo "not gofumpt-clean:"; echo "$$out"; exit 1; }
 	$(GO) vet ./... && $(GO) vet -tags interop,campaign,failpoints ./...
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) test -count=1 ./broker
 	$(GO) mod tidy -diff
+	python3 release/notice --check
 	@[ -z "$$(git status --porcelain)" ] || { echo "the tree is not clean:"; git status --porcelain; exit 1; }
 
 fmt:
