@@ -7,7 +7,7 @@ VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo 
 LDFLAGS     := -s -w -X github.com/weir-broker/weir/broker/cli.Version=$(VERSION)
 export CGO_ENABLED = 0
 
-.PHONY: build run test race check fmt interop bench fuzz release clean
+.PHONY: build run test race check fmt interop bench release clean campaign-clients campaign-crash campaign-frames campaign-oracle
 
 build:                ## bin/weir, one static binary
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/weir ./broker/cmd/weir
@@ -35,6 +35,19 @@ fmt:
 
 interop: build        ## Kafka 4.4's classes, tools and other people's clients against this build
 	./interop/run
+
+# Long campaigns: what they print belongs into docs/evidence. CI runs small versions of them.
+campaign-clients: build   ## a million records per codec through six clients
+	WEIR_INTEROP_RECORDS=1000000 ./interop/run -v -run TestEveryClient ./interop/clients
+campaign-crash: build     ## 100 kills at random, 5 at each named failpoint; recovery of 10 GB
+	$(GO) test -tags campaign -count=1 -v -timeout 60m -run TestAcked ./interop/crash
+	WEIR_RECOVERY_GB=10 $(GO) test -tags campaign -count=1 -v -timeout 20m -run TestRecoveryTime ./interop/crash
+campaign-crash: export WEIR_CRASH_ROUNDS = 100
+campaign-crash: export WEIR_CRASH_PER_FAILPOINT = 5
+campaign-frames:          ## 10 million mutated frames
+	WEIR_FUZZ_FRAMES=10000000 $(GO) test -count=1 -v -timeout 20m -run TestMutatedFrames ./broker/api
+campaign-oracle:          ## 200,000 batches and 200,000 idempotent sequences through Kafka's own classes
+	WEIR_VALIDATE_CASES=200000 WEIR_PRODUCER_SEQUENCES=200000 $(GO) test -tags interop -count=1 -v -timeout 40m ./interop/validate ./interop/producers
 
 bench:                ## Go benchmarks of the hot path
 	$(GO) test -run '^$$' -bench . -benchmem ./broker/batch ./broker/commitlog ./broker/partition ./broker/api
