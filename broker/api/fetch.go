@@ -38,12 +38,23 @@ func (h *Handler) fetch(r *request, body []byte) network.Reply {
 	}
 	f.resolve()
 	f.fetchMax = min(f.maxBytes, h.config.Load().FetchMaxBytes)
+	if r.conn.Pool().InUse() > replyMemory {
+		f.fetchMax = min(f.fetchMax, shortReply)
+	}
 	f.fetchMin = min(f.minBytes, f.fetchMax)
 	if f.readOn() || f.maxWaitMillis <= 0 {
 		return network.Done(f.answer())
 	}
 	return network.Pending(f)
 }
+
+// Records are held in memory until the client has taken them. While all buffers together hold more than replyMemory, an
+// answer brings at most shortReply bytes (and always its first batch, KIP-74), so that a thousand clients that ask for
+// fetch.max.bytes and read slowly cannot fill the machine; those that read get on, in smaller steps.
+const (
+	replyMemory = 256 << 20
+	shortReply  = 256 << 10
+)
 
 // fetchCall is one Fetch request from decoding to the answer. Calls are pooled.
 type fetchCall struct {

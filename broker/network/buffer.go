@@ -3,6 +3,7 @@ package network
 import (
 	"math/bits"
 	"sync"
+	"sync/atomic"
 )
 
 const (
@@ -26,7 +27,8 @@ type Buffer struct {
 	next    *Buffer // the following part of the same reply
 	budget  *budget // what the frame was charged to; nil when it was not
 	charged int64
-	kept    bool // the handler took the frame over
+	held    int64 // what the pool counts for it
+	kept    bool  // the handler took the frame over
 	free    bool
 }
 
@@ -79,6 +81,7 @@ func (b *Buffer) release() {
 		b.budget.release(b.charged)
 	}
 	p := b.pool
+	p.inUse.Add(-b.held)
 	*b = Buffer{B: b.B[:0], pool: p, free: true}
 	p.put(b)
 }
@@ -87,11 +90,23 @@ func (b *Buffer) release() {
 // two collections goes back to the runtime, so an idle broker keeps none.
 type Pool struct {
 	classes [classCount]sync.Pool
+	inUse   atomic.Int64
 }
+
+// InUse is the memory of all buffers that are held: frames being served and replies that clients have not taken yet, in
+// bytes. Who fills large replies asks it how large they may be.
+func (p *Pool) InUse() int64 { return p.inUse.Load() }
 
 // Get returns a buffer with len(B) == 0 and cap(B) >= n. The bytes up to the capacity hold whatever
 // the last user left.
 func (p *Pool) Get(n int) *Buffer {
+	b := p.get(n)
+	b.held = int64(cap(b.B))
+	p.inUse.Add(b.held)
+	return b
+}
+
+func (p *Pool) get(n int) *Buffer {
 	if n > maxClassBytes {
 		return &Buffer{B: make([]byte, 0, n), pool: p}
 	}

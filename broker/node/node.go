@@ -42,6 +42,16 @@ func features() []metadata.SupportedFeature {
 	return []metadata.SupportedFeature{{Name: "metadata.version", Min: 7, Max: 33}}
 }
 
+// queuedBytes turns queued.max.request.bytes into the bound for frames in memory. Kafka's default is none; but a broker
+// whose memory clients can fill with frames of 100 MiB is not one to leave running, so there is always one.
+func queuedBytes(property int64) int64 {
+	const otherwise = 512 << 20
+	if property <= 0 {
+		return otherwise
+	}
+	return property
+}
+
 // Options are what a node is built from.
 type Options struct {
 	Config  *config.Broker
@@ -247,7 +257,7 @@ func (n *Node) startBroker(ctx context.Context, o Options) (err error) {
 	}
 	n.server = network.NewServer(network.Options{
 		Handler: n.api, Listeners: n.bound, Logger: n.log, Metrics: network.NewMetrics(n.registry),
-		MaxFrameBytes: o.Config.SocketRequestMaxBytes, QueuedBytes: max(0, o.Config.QueuedMaxRequestBytes),
+		MaxFrameBytes: o.Config.SocketRequestMaxBytes, QueuedBytes: queuedBytes(o.Config.QueuedMaxRequestBytes),
 		MaxIdle: max(0, o.Config.ConnectionsMaxIdle), MaxConnections: int(o.Config.MaxConnections),
 		MaxConnectionsPerIP: int(o.Config.MaxConnectionsPerIP), MaxConnectionsPerIPOverrides: overrides,
 		SendBufferBytes: int(o.Config.SocketSendBufferBytes), ReceiveBufferBytes: int(o.Config.SocketReceiveBufferBytes),
