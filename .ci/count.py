@@ -63,9 +63,9 @@ def suite(name, path):
     bad = bool(count["fail"] or broken)
     allowed = table("skips.txt")
     for key, action in results.items():
-        if action == "skip" and key[1] not in allowed:
+        if action == "skip" and f"{name}:{key[1]}" not in allowed:
             bad = True
-            print(f"--- SKIP not allowed: {key[0]} {key[1]} (name it in .ci/skips.txt with its reason, or make it run)")
+            print(f"--- SKIP not allowed: {key[0]} {key[1]} (name it in .ci/skips.txt as SUITE:TEST with its reason, or make it run)")
     floor = int(table("floors.txt").get(name, "1"))
     if count["pass"] < floor:
         bad = True
