@@ -47,6 +47,27 @@ func ReadTopicID(fsys vfs.FS, dir string) (id [16]byte, found bool, err error) {
 	return id, true, nil
 }
 
+// HoldsRecords reports whether a partition's directory has a segment that is not empty.
+func HoldsRecords(fsys vfs.FS, dir string) (bool, error) {
+	names, err := fsys.List(dir)
+	if err != nil {
+		return false, storageError("list partition folder", err)
+	}
+	for _, name := range names {
+		if _, ext, suffix, ok := parseSegmentName(name); !ok || ext != extLog || suffix == suffixDeleted {
+			continue
+		}
+		st, err := fsys.Stat(filepath.Join(dir, name))
+		if err != nil {
+			return false, storageError("list partition folder", err)
+		}
+		if st.Size() > 0 {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
 // WriteTopicID stores the topic id in a partition's directory, durably.
 func WriteTopicID(fsys vfs.FS, dir string, id [16]byte) error {
 	content := "version: 0\ntopic_id: " + base64.RawURLEncoding.EncodeToString(id[:])

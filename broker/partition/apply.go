@@ -194,13 +194,21 @@ func topicConfigs(img *metadata.Image, name string) *metadata.Configs {
 // is hosted without a log and answers ErrStorage.
 func (t *Table) plan(h *hosted, index int32, m *metadata.Partition, onDisk map[replicaKey]found, starting bool) *opening {
 	o := &opening{m: m, request: openRequest{topic: h.name, id: h.id, index: index, settings: h.settings, count: h.count}}
-	if f, ok := onDisk[replicaKey{id: h.id, index: index}]; ok {
+	f, ok := onDisk[replicaKey{id: h.id, index: index}]
+	switch {
+	case ok && f.unsure != nil:
+		o.p = newPartition(t.env, &o.request)
+		o.p.withdraw(f.unsure)
+		return o
+	case ok:
 		o.request.dir = f.dir
 		o.request.identified = true
 		o.request.clean = f.dir.dir.CleanShutdown()
-	} else if d := t.place(m, !starting); d != nil {
-		o.request.dir = d
-		d.replicas++
+	default:
+		if d := t.place(m, !starting); d != nil {
+			o.request.dir = d
+			d.replicas++
+		}
 	}
 	o.p = newPartition(t.env, &o.request)
 	if o.request.dir == nil {

@@ -59,6 +59,8 @@ func (d *hostDir) id() metadata.DirID {
 // found is a partition's folder that the metadata confirms.
 type found struct {
 	dir *hostDir
+	// unsure is why the folder cannot be told to be this replica's. It stays where it is, and the replica is not served.
+	unsure error
 }
 
 // replicaKey names a replica by the topic's identity.
@@ -103,7 +105,16 @@ func (t *Table) scanDir(d *hostDir, img *metadata.Image, all map[replicaKey]foun
 		why := ""
 		switch topic := img.TopicByID(key.id); {
 		case err != nil || !ok:
-			// The id is durable before the first record, so there is none.
+			// The id is durable before the first record. A folder with records has lost it: an empty log must not take
+			// the place of what was acknowledged.
+			lost, lookErr := d.lostTopicID(f, img, t.env.node)
+			if lookErr != nil {
+				return lookErr
+			}
+			if lost != nil {
+				t.unidentified(d, f, lost, all)
+				continue
+			}
 			why = "no topic id"
 		case topic == nil:
 			why = "the cluster has no topic of its id"
@@ -111,7 +122,7 @@ func (t *Table) scanDir(d *hostDir, img *metadata.Image, all map[replicaKey]foun
 			why = "its id is that of topic " + topic.Name
 		case topic.Partition(f.Partition) == nil || !topic.Partition(f.Partition).IsReplica(t.env.node):
 			why = "the cluster does not place it on this broker"
-		case all[key].dir != nil:
+		case all[key].dir != nil && all[key].unsure == nil:
 			why = "also in " + all[key].dir.path
 		default:
 			all[key] = found{dir: d}
@@ -123,6 +134,33 @@ func (t *Table) scanDir(d *hostDir, img *metadata.Image, all map[replicaKey]foun
 		}
 	}
 	return nil
+}
+
+// lostTopicID returns the topic whose records the folder f, which has no usable topic id, seems to hold: the one of its
+// name, if the cluster places that partition on this broker and the folder has records.
+func (d *hostDir) lostTopicID(f commitlog.Folder, img *metadata.Image, node metadata.BrokerID) (*metadata.Topic, error) {
+	topic := img.Topic(f.Topic)
+	if topic == nil || topic.Partition(f.Partition) == nil || !topic.Partition(f.Partition).IsReplica(node) {
+		return nil, nil
+	}
+	holds, err := commitlog.HoldsRecords(d.fs, filepath.Join(d.path, f.Name))
+	if err != nil || !holds {
+		return nil, err
+	}
+	return topic, nil
+}
+
+// unidentified leaves the folder f, whose topic id is lost, alone and keeps its partition from being served until
+// somebody has decided whose records these are. A folder of the same partition with its id goes before it.
+func (t *Table) unidentified(d *hostDir, f commitlog.Folder, topic *metadata.Topic, all map[replicaKey]found) {
+	file := filepath.Join(d.path, f.Name, "partition.metadata")
+	err := fmt.Errorf("%w: %s is missing or damaged, but its folder holds records", ErrStorage, file)
+	t.env.log.Error("partition is not served: its topic id is lost", "topic", f.Topic, "partition", f.Partition, "dir", d.path, "file", file,
+		"fix", fmt.Sprintf("if these are the records of this topic, write the lines \"version: 0\" and \"topic_id: %s\" to that file, else move the folder away; then restart", topic.ID))
+	key := replicaKey{id: topic.ID, index: f.Partition}
+	if _, ok := all[key]; !ok {
+		all[key] = found{dir: d, unsure: err}
+	}
 }
 
 func (t *Table) setAside(d *hostDir, f commitlog.Folder, why string) error {

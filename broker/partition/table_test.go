@@ -210,6 +210,48 @@ func TestFoldersTheClusterDoesNotKnowAreSetAside(t *testing.T) {
 	}
 }
 
+func TestRecordsWhoseTopicIDIsLostAreNotReplacedByAnEmptyLog(t *testing.T) {
+	for name, damage := range map[string]func(fs vfs.FS, file string) error{
+		"removed": func(fs vfs.FS, file string) error { return fs.Remove(file) },
+		"damaged": func(fs vfs.FS, file string) error { return vfs.WriteFileAtomic(fs, file, make([]byte, 44)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t)
+			fs := vfs.NewMem()
+			h := openHost(t, fs, nil)
+			id := c.topic("t", 2)
+			h.apply(c)
+			mustAppend(t, h.get("t", 0), values("kept"))
+			mustAppend(t, h.get("t", 1), values("other"))
+			folder := filepath.Join(h.get("t", 0).dir.path, "t-0")
+			h.close()
+			if err := damage(fs, filepath.Join(folder, "partition.metadata")); err != nil {
+				t.Fatal(err)
+			}
+
+			h = openHost(t, fs, nil)
+			h.apply(c)
+			if _, err := h.Lookup("t", 0); !errors.Is(err, ErrStorage) {
+				t.Errorf("lookup: %v, want ErrStorage", err)
+			}
+			if got := read(t, h.get("t", 1), 0); !slices.Equal(got, []string{"0:other"}) {
+				t.Errorf("its neighbour: %v", got)
+			}
+			h.close()
+			// The fix that the log names.
+			if err := commitlog.WriteTopicID(fs, folder, id); err != nil {
+				t.Fatal(err)
+			}
+			h = openHost(t, fs, nil)
+			defer h.close()
+			h.apply(c)
+			if got := read(t, h.get("t", 0), 0); !slices.Equal(got, []string{"0:kept"}) {
+				t.Errorf("after the fix: %v", got)
+			}
+		})
+	}
+}
+
 func TestConfigurationChangesApplyToLivePartitions(t *testing.T) {
 	h, c, p := one(t)
 	mustAppend(t, p, records(1, 1, 1, 1))
