@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 
 	"github.com/weir-broker/weir/broker/commitlog"
+	"github.com/weir-broker/weir/broker/quorum"
 	"github.com/weir-broker/weir/broker/vfs"
 )
 
@@ -32,6 +34,26 @@ func clusterID(fsys vfs.FS, paths []string) (id string, err error) {
 		return id, nil
 	}
 	return newUUID(), nil
+}
+
+// checkMetadataThere refuses log directories with partitions and no metadata log beside them: with a new, empty one the
+// cluster would know none of their topics, and every partition would be set aside.
+func (n *Node) checkMetadataThere(o Options) error {
+	dir := filepath.Join(o.Config.MetadataLogDir, metadataDir)
+	if there, err := quorum.HasLog(dir); err != nil || there {
+		return err
+	}
+	for _, d := range n.dirs {
+		folders, err := d.Partitions()
+		if err != nil {
+			return err
+		}
+		if len(folders) > 0 {
+			return fmt.Errorf("metadata.log.dir: the metadata log in %s is missing or empty, but %s holds partitions (%s): "+
+				"restore it from a copy, or move the partitions out of log.dirs", dir, d.Path(), folders[0].Name)
+		}
+	}
+	return nil
 }
 
 // newUUID draws a random UUID in Kafka's text form. One that begins with a dash would be taken for an option by

@@ -188,6 +188,9 @@ func (n *Node) startDirs(_ context.Context, o Options) (err error) {
 }
 
 func (n *Node) startMetadata(ctx context.Context, o Options) (err error) {
+	if err := n.checkMetadataThere(o); err != nil {
+		return err
+	}
 	n.quorum, err = quorum.Open(quorum.Options{
 		Dir: filepath.Join(o.Config.MetadataLogDir, metadataDir), NodeID: metadata.BrokerID(o.Config.NodeID), ClusterID: n.clusterID, Logger: n.log,
 	})

@@ -127,3 +127,34 @@ func fileAt(t *testing.T) string {
 	}
 	return path
 }
+
+func TestPartitionsWithoutTheirMetadataAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	n, err := start(t, load(t, dir, "127.0.0.1:0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop(t, n)
+	if err := os.Mkdir(filepath.Join(dir, "orders-0"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	log := filepath.Join(dir, "weir-metadata", "raft.db")
+	for _, lose := range []func() error{
+		func() error { return os.Truncate(log, 0) },
+		func() error { return os.RemoveAll(filepath.Dir(log)) },
+	} {
+		if err := lose(); err != nil {
+			t.Fatal(err)
+		}
+		n, err := start(t, load(t, dir, "127.0.0.1:0"))
+		if err == nil {
+			stop(t, n)
+			t.Fatal("started with an empty cluster over a directory with partitions")
+		}
+		for _, part := range []string{"weir-metadata", "orders-0", "restore it"} {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("%v: does not name %q", err, part)
+			}
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -122,6 +123,18 @@ func Open(o Options) (*Quorum, error) {
 		return nil, errors.Join(err, q.closeFiles())
 	}
 	return q, nil
+}
+
+// HasLog reports whether dir holds a metadata log that was ever written to. Without one Open begins anew.
+func HasLog(dir string) (bool, error) {
+	st, err := os.Stat(filepath.Join(dir, raftFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("%w: %w", ErrDirectory, err)
+	}
+	return st.Size() > 0, nil
 }
 
 func (q *Quorum) open(o Options) error {
