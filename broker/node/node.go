@@ -242,6 +242,11 @@ func (n *Node) startBroker(ctx context.Context, o Options) (err error) {
 	n.api = api.New(api.Options{
 		Config: o.Config, Features: features(), Controller: n.controller, Table: n.table, Logger: n.log, Registerer: n.registry, Now: o.Now,
 	})
+	// After a kill the image is that of metadata.db at first, which may lack the last second: topics whose folders are here,
+	// leader epochs that records carry. It is whole once the controller is active, and nobody may act on it before.
+	if err := n.controller.AwaitActive(ctx); err != nil {
+		return fmt.Errorf("load the cluster's metadata: %w", err)
+	}
 	n.quorum.Subscribe(n.publish)
 	// Registering returns when the image with this broker in it was published: then the logs are recovered.
 	epoch, err := n.register(ctx, o)
@@ -276,9 +281,6 @@ func (n *Node) startBroker(ctx context.Context, o Options) (err error) {
 
 // register makes this broker known to the controller. It has no bound of its own: it waits for the recovery of the logs.
 func (n *Node) register(ctx context.Context, o Options) (metadata.BrokerEpoch, error) {
-	if err := n.controller.AwaitActive(ctx); err != nil {
-		return 0, fmt.Errorf("register broker %d: %w", o.Config.NodeID, err)
-	}
 	var dirs []metadata.DirID
 	for _, d := range n.dirs {
 		dirs = append(dirs, metadata.DirID(d.ID()))
