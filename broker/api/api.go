@@ -47,6 +47,7 @@ type Handler struct {
 	fetchCalls   sync.Pool // of *fetchCall
 	sessions     *fetchSessions
 	producerIDs  producerIDs
+	replyMemory  replyMemory
 
 	// decoding bounds how many large requests are decoded and held at once.
 	decoding chan struct{}
@@ -79,6 +80,7 @@ func New(o Options) *Handler {
 		sessions:   sessions,
 		decoding:   make(chan struct{}, 2),
 	}
+	h.replyMemory.lean, h.replyMemory.full = leanBytes, fullBytes
 	h.producerIDs.token = make(chan struct{}, 1)
 	h.config.Store(o.Config)
 	h.image.Store(metadata.NewImage())

@@ -119,6 +119,7 @@ func (r *request) encode(resp kmsg.Response) *network.Buffer {
 	resp.SetVersion(r.version)
 	buf := r.reply(256)
 	buf.B = resp.AppendTo(buf.B)
+	buf.Charge(&r.handler.replyMemory.used)
 	return buf
 }
 

@@ -38,23 +38,15 @@ func (h *Handler) fetch(r *request, body []byte) network.Reply {
 	}
 	f.resolve()
 	f.fetchMax = min(f.maxBytes, h.config.Load().FetchMaxBytes)
-	if r.conn.Pool().InUse() > replyMemory {
-		f.fetchMax = min(f.fetchMax, shortReply)
-	}
 	f.fetchMin = min(f.minBytes, f.fetchMax)
 	if f.readOn() || f.maxWaitMillis <= 0 {
 		return network.Done(f.answer())
 	}
+	if f.read > 0 && h.replyMemory.short() {
+		return network.Done(f.answer()) // min.bytes is not worth the memory
+	}
 	return network.Pending(f)
 }
-
-// Records are held in memory until the client has taken them. While all buffers together hold more than replyMemory, an
-// answer brings at most shortReply bytes (and always its first batch, KIP-74), so that a thousand clients that ask for
-// fetch.max.bytes and read slowly cannot fill the machine; those that read get on, in smaller steps.
-const (
-	replyMemory = 256 << 20
-	shortReply  = 256 << 10
-)
 
 // fetchCall is one Fetch request from decoding to the answer. Calls are pooled.
 type fetchCall struct {
@@ -200,12 +192,21 @@ func (f *fetchCall) readPartition(p *fetchPartition) {
 	if have > 0 {
 		lastEpoch = partition.NoEpoch // it was checked with the first read
 	}
+	memory := &f.handler.replyMemory
+	wish := max(limit, 0)
+	granted := memory.grant(wish)
+	limit = min(limit, granted)
+	full := granted == 0 && wish > 0
+	if full {
+		f.conn.ShedStalled(stallTolerance)
+	}
+	defer func() { memory.settle(granted, p.records) }()
 	buf := p.records
 	if buf == nil {
 		buf = f.conn.Pool().Get(f.guess(p, limit))
 	}
 	result, err := p.replica.Fetch(partition.FetchRequest{
-		Offset: p.next, MaxBytes: max(limit, 0), MinOneBatch: f.read == 0,
+		Offset: p.next, MaxBytes: max(limit, 0), MinOneBatch: f.read == 0 && !full,
 		Isolation: f.isolation, CurrentLeaderEpoch: p.want.leaderEpoch, LastFetchedEpoch: lastEpoch,
 		ReplicaID: f.replicaID, BrokerEpoch: f.replicaEpoch, FollowerLogStart: p.want.followerLogStart,
 	}, buf.B)

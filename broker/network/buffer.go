@@ -23,18 +23,26 @@ const LengthBytes = 4
 type Buffer struct {
 	B []byte
 
-	pool    *Pool
-	next    *Buffer // the following part of the same reply
-	budget  *budget // what the frame was charged to; nil when it was not
-	charged int64
-	held    int64 // what the pool counts for it
-	kept    bool  // the handler took the frame over
-	free    bool
+	pool      *Pool
+	next      *Buffer // the following part of the same reply
+	budget    *budget // what the frame was charged to; nil when it was not
+	charged   int64
+	account   *atomic.Int64 // where accounted bytes are counted until the release
+	accounted int64
+	kept      bool // the handler took the frame over
+	free      bool
 }
 
 // Keep takes a frame over from the server: it stays valid after Serve returns, and whoever called
 // Keep releases it.
 func (b *Buffer) Keep() { b.kept = true }
+
+// Charge counts what b holds in to until b is released. Called again it counts what b has grown to.
+func (b *Buffer) Charge(to *atomic.Int64) {
+	n := int64(cap(b.B))
+	to.Add(n - b.accounted)
+	b.account, b.accounted = to, n
+}
 
 // Chain makes next (and what is chained to it) the continuation of b in one reply, and returns next.
 // The parts are sent with one vectored write and released together.
@@ -80,8 +88,10 @@ func (b *Buffer) release() {
 	if b.budget != nil {
 		b.budget.release(b.charged)
 	}
+	if b.account != nil {
+		b.account.Add(-b.accounted)
+	}
 	p := b.pool
-	p.inUse.Add(-b.held)
 	*b = Buffer{B: b.B[:0], pool: p, free: true}
 	p.put(b)
 }
@@ -90,23 +100,11 @@ func (b *Buffer) release() {
 // two collections goes back to the runtime, so an idle broker keeps none.
 type Pool struct {
 	classes [classCount]sync.Pool
-	inUse   atomic.Int64
 }
-
-// InUse is the memory of all buffers that are held: frames being served and replies that clients have not taken yet, in
-// bytes. Who fills large replies asks it how large they may be.
-func (p *Pool) InUse() int64 { return p.inUse.Load() }
 
 // Get returns a buffer with len(B) == 0 and cap(B) >= n. The bytes up to the capacity hold whatever
 // the last user left.
 func (p *Pool) Get(n int) *Buffer {
-	b := p.get(n)
-	b.held = int64(cap(b.B))
-	p.inUse.Add(b.held)
-	return b
-}
-
-func (p *Pool) get(n int) *Buffer {
 	if n > maxClassBytes {
 		return &Buffer{B: make([]byte, 0, n), pool: p}
 	}

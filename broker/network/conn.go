@@ -28,6 +28,9 @@ const (
 	frameStall = time.Minute
 )
 
+// sheddableBytes is the size from which on a reply that is not taken is worth closing its connection for.
+const sheddableBytes = 64 << 10
+
 // ErrFrameLength is the reason for closing a connection whose next frame claims a negative length
 // or one above Options.MaxFrameBytes.
 var ErrFrameLength = errors.New("frame length out of range")
@@ -58,6 +61,9 @@ type Conn struct {
 	out     [][]byte
 	vec     net.Buffers
 	writeBy time.Time
+
+	sendingBytes atomic.Int64 // of the write that is under way, 0 when none is
+	sendingSince atomic.Int64 // when it began, Unix nanoseconds
 
 	room chan struct{} // the writer took something from the queue, or ended
 
@@ -90,6 +96,10 @@ func (c *Conn) LocalAddr() net.Addr { return c.nc.LocalAddr() }
 
 // Opened is when the connection was accepted.
 func (c *Conn) Opened() time.Time { return c.opened }
+
+// ShedStalled closes the connections of the server that have been sending one large reply for longer than tolerance.
+// It is for when the memory of their replies is needed.
+func (c *Conn) ShedStalled(tolerance time.Duration) { c.server.shedStalled(tolerance) }
 
 // Draining is closed when the server is stopping: a Waiter that can answer early should.
 func (c *Conn) Draining() <-chan struct{} { return c.server.draining }
@@ -387,6 +397,11 @@ func (c *Conn) write(bufs []*Buffer) error {
 		}
 	}
 	c.out = out
+	if total >= sheddableBytes {
+		c.sendingSince.Store(time.Now().UnixNano())
+		c.sendingBytes.Store(int64(total))
+		defer c.sendingBytes.Store(0)
+	}
 	var err error
 	if len(out) == 1 {
 		_, err = c.nc.Write(out[0])

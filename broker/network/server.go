@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -54,6 +55,7 @@ type Server struct {
 	wg       sync.WaitGroup // accept loops, readers, writers
 	draining chan struct{}  // closed when Stop begins
 	force    chan struct{}  // closed when Stop gives up waiting
+	shed     atomic.Int64   // when stalled connections were last looked for, Unix nanoseconds
 	base     context.Context
 	cutOff   context.CancelFunc // ends base, together with force
 
@@ -157,6 +159,27 @@ func (s *Server) Stop(ctx context.Context) error {
 	s.mu.Unlock()
 	<-done
 	return ctx.Err()
+}
+
+// shedInterval is the least time between two searches for stalled connections.
+const shedInterval = 100 * time.Millisecond
+
+func (s *Server) shedStalled(tolerance time.Duration) {
+	now := time.Now()
+	last := s.shed.Load()
+	if now.UnixNano()-last < int64(shedInterval) || !s.shed.CompareAndSwap(last, now.UnixNano()) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.mu.conns {
+		held := c.sendingBytes.Load()
+		if held == 0 || now.UnixNano()-c.sendingSince.Load() < int64(tolerance) {
+			continue
+		}
+		s.o.Logger.Warn("connection closed: its client does not take a reply, and memory is short", slog.Any("conn", c), slog.Int64("bytes", held))
+		_ = c.nc.Close()
+	}
 }
 
 func (s *Server) acceptLoop(l Listener) {
