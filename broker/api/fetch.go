@@ -123,7 +123,9 @@ func (f *fetchCall) openSession() Code {
 		f.partitions = f.partitions[:0]
 		return CodeNone
 	}
-	sessions.touch(s, len(s.mu.parts), f.received)
+	if !sessions.touch(s, s.mu.size, f.received) {
+		return CodeFetchSessionIDNotFound // the client goes on with full fetches
+	}
 	s.mu.epoch = nextEpoch(s.mu.epoch)
 	f.session = s
 	f.partitions = f.partitions[:0]
@@ -293,10 +295,10 @@ func (f *fetchCall) answer() *network.Buffer {
 
 // newSession caches a session for a full fetch that asks for one, 0 when there is none.
 func (f *fetchCall) newSession() int32 {
-	if f.version < 7 || f.sessionEpoch != initialEpoch {
+	if f.version < 7 || f.sessionEpoch != initialEpoch || len(f.partitions) > f.handler.sessions.most {
 		return 0
 	}
-	s := &fetchSession{usesIDs: f.version >= 13, follower: f.replicaID >= 0, size: len(f.partitions)}
+	s := &fetchSession{usesIDs: f.version >= 13, follower: f.replicaID >= 0}
 	s.init()
 	s.mu.epoch = nextEpoch(initialEpoch)
 	for i := range f.partitions {
@@ -305,6 +307,7 @@ func (f *fetchCall) newSession() int32 {
 			s.add(&cachedPartition{key: p.key, want: p.want, highWatermark: p.result.HighWatermark, logStart: p.result.LogStartOffset})
 		}
 	}
+	s.size = s.mu.size
 	if !f.handler.sessions.open(s, f.handler.now()) {
 		return 0
 	}

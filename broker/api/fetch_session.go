@@ -50,6 +50,7 @@ type fetchSession struct {
 		epoch int32
 		parts map[partitionKey]*cachedPartition
 		ring  cachedPartition // sentinel
+		size  int             // see cachedPartition.size
 	}
 }
 
@@ -58,7 +59,11 @@ func (s *fetchSession) init() {
 	s.mu.ring.prev, s.mu.ring.next = &s.mu.ring, &s.mu.ring
 }
 
+// size is what a partition counts for in maxCachedPartitions.
+func (p *cachedPartition) size() int { return 1 + len(p.key.name)/256 }
+
 func (s *fetchSession) add(p *cachedPartition) {
+	s.mu.size += p.size()
 	s.mu.parts[p.key] = p
 	s.pushBack(p)
 }
@@ -78,6 +83,7 @@ func (s *fetchSession) remove(key partitionKey) {
 	if p := s.mu.parts[key]; p != nil {
 		p.unlink()
 		delete(s.mu.parts, key)
+		s.mu.size -= p.size()
 	}
 }
 
@@ -99,20 +105,26 @@ func (p *cachedPartition) tell(f *fetchPartition) bool {
 // evictAfter is how long a session is safe from newer ones.
 const evictAfter = 2 * time.Minute
 
+// maxCachedPartitions bounds the partitions of all sessions, whose number Kafka leaves to the clients: one of them could
+// name partitions that do not exist for ever. Names count by their length, as unknown ones are kept.
+const maxCachedPartitions = 500_000
+
 // fetchSessions is the cache of sessions. Kafka splits its cache into eight shards to spare its
 // lock; here the lock is held for a map access, and for a walk only when the cache is full.
 type fetchSessions struct {
 	slots     int
+	most      int // maxCachedPartitions, less in tests
 	evictions atomic.Int64
 
 	mu struct {
 		sync.Mutex
 		byID map[int32]*fetchSession
+		size int // of all sessions
 	}
 }
 
 func newFetchSessions(slots int) *fetchSessions {
-	c := &fetchSessions{slots: slots}
+	c := &fetchSessions{slots: slots, most: maxCachedPartitions}
 	c.mu.byID = make(map[int32]*fetchSession)
 	return c
 }
@@ -126,13 +138,32 @@ func (c *fetchSessions) get(id int32) *fetchSession {
 func (c *fetchSessions) remove(id int32) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.mu.byID, id)
+	c.drop(c.mu.byID[id])
 }
 
-func (c *fetchSessions) touch(s *fetchSession, size int, now time.Time) {
+// drop removes a session, which may be nil. The cache's lock is held.
+func (c *fetchSessions) drop(s *fetchSession) {
+	if s != nil {
+		delete(c.mu.byID, s.id)
+		c.mu.size -= s.size
+	}
+}
+
+// touch notes that s was used and what it holds now. It reports false when that does not fit: the session is gone.
+func (c *fetchSessions) touch(s *fetchSession, size int, now time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.mu.byID[s.id] != s {
+		return false
+	}
+	grown := size - s.size
+	if grown > 0 && c.mu.size+grown > c.most {
+		c.drop(s)
+		return false
+	}
 	s.used, s.size = now, size
+	c.mu.size += grown
+	return true
 }
 
 func (c *fetchSessions) count() (sessions, partitions int) {
@@ -153,16 +184,22 @@ func (c *fetchSessions) open(s *fetchSession, now time.Time) bool {
 	if len(c.mu.byID) >= c.slots && !c.evict(s, now) {
 		return false
 	}
+	for c.mu.size+s.size > c.most {
+		if s.size > c.most || !c.evict(s, now) {
+			return false
+		}
+	}
 	for s.id == 0 || c.mu.byID[s.id] != nil {
 		s.id = 1 + rand.Int32N(1<<31-1)
 	}
 	s.created, s.used = now, now
 	c.mu.byID[s.id] = s
+	c.mu.size += s.size
 	return true
 }
 
 func (c *fetchSessions) evict(s *fetchSession, now time.Time) bool {
-	if c.slots <= 0 {
+	if len(c.mu.byID) == 0 {
 		return false
 	}
 	var oldest, least *fetchSession
@@ -177,9 +214,9 @@ func (c *fetchSessions) evict(s *fetchSession, now time.Time) bool {
 	}
 	switch {
 	case now.Sub(oldest.used) > evictAfter:
-		delete(c.mu.byID, oldest.id)
+		c.drop(oldest)
 	case least != nil && !less(s, least):
-		delete(c.mu.byID, least.id)
+		c.drop(least)
 	default:
 		return false
 	}

@@ -266,6 +266,44 @@ func TestFetchSessionRemembersATopicThatComesLater(t *testing.T) {
 	}
 }
 
+func TestPartitionsOfAllSessionsAreBounded(t *testing.T) {
+	r := newRig(t, Options{})
+	r.addTopic("a", 1)
+	r.handler.sessions.most = 100
+	c := r.dial()
+	ask := func(id, epoch int32, first, n int32) *kmsg.FetchResponse {
+		req := fetchRequest(12, "nosuch", 0, 1000, 0)
+		req.SessionID, req.SessionEpoch = id, epoch
+		req.Topics[0].Partitions = nil
+		for i := range n {
+			p := kmsg.NewFetchRequestTopicPartition()
+			p.Partition = first + i
+			req.Topics[0].Partitions = append(req.Topics[0].Partitions, p)
+		}
+		return c.request(req).(*kmsg.FetchResponse)
+	}
+	if resp := ask(0, 0, 0, 101); resp.SessionID != 0 || resp.ErrorCode != 0 || len(resp.Topics[0].Partitions) != 101 {
+		t.Errorf("a session over the bound: id %d, error %d", resp.SessionID, resp.ErrorCode)
+	}
+	resp := ask(0, 0, 0, 60)
+	id := resp.SessionID
+	if id == 0 {
+		t.Fatal("no session though it fits")
+	}
+	if resp := ask(id, 1, 60, 40); resp.ErrorCode != 0 {
+		t.Fatalf("growing to the bound: error %d", resp.ErrorCode)
+	}
+	if resp := ask(id, 2, 100, 1); resp.ErrorCode != int16(CodeFetchSessionIDNotFound) {
+		t.Errorf("growing over the bound: error %d", resp.ErrorCode)
+	}
+	if sessions, partitions := r.handler.sessions.count(); sessions != 0 || partitions != 0 || r.handler.sessions.mu.size != 0 {
+		t.Errorf("%d sessions, %d partitions, size %d after the session went", sessions, partitions, r.handler.sessions.mu.size)
+	}
+	if resp := ask(0, 0, 0, 100); resp.SessionID == 0 {
+		t.Error("no session though there is room again")
+	}
+}
+
 func TestSessionCacheKeepsWhatIsWorthMore(t *testing.T) {
 	now := time.Unix(1000, 0)
 	c := newFetchSessions(2)

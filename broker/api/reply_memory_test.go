@@ -38,9 +38,9 @@ func TestGrantsStayWithinTheReplyMemory(t *testing.T) {
 func TestFetchDoesNotWaitForMinBytesWhenMemoryIsShort(t *testing.T) {
 	r := newRig(t, Options{})
 	r.addTopic("a", 1)
+	r.handler.replyMemory.lean, r.handler.replyMemory.full = 64<<10, 1<<20
 	c := r.dial()
 	c.produce(9, -1, "a", plainBatch(string(make([]byte, 100<<10))))
-	r.handler.replyMemory.lean = 64 << 10
 	req := fetchRequest(12, "a", 0, 1<<20, 60_000)
 	req.MinBytes = 10 << 20
 	began := time.Now()
@@ -49,14 +49,12 @@ func TestFetchDoesNotWaitForMinBytesWhenMemoryIsShort(t *testing.T) {
 	}
 
 	// Full: an empty answer in time, and the records once there is room.
-	r.handler.replyMemory.full = 1
-	r.handler.replyMemory.used.Add(1)
+	r.handler.replyMemory.used.Add(1 << 20)
 	req.MinBytes, req.MaxWaitMillis = 1, 10
 	if _, got := c.fetch(req); got.ErrorCode != 0 || len(got.RecordBatches) != 0 || got.HighWatermark != 1 {
 		t.Errorf("%d bytes, error %d, high watermark %d", len(got.RecordBatches), got.ErrorCode, got.HighWatermark)
 	}
-	r.handler.replyMemory.used.Add(-1)
-	r.handler.replyMemory.full = 1 << 20
+	r.handler.replyMemory.used.Add(-1 << 20)
 	if _, got := c.fetch(req); len(got.RecordBatches) < 100<<10 {
 		t.Errorf("%d bytes", len(got.RecordBatches))
 	}
