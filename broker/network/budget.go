@@ -1,6 +1,12 @@
 package network
 
-import "sync"
+import (
+	"sync"
+	"time"
+)
+
+// nudgeInterval is how often a waiter for bytes asks for those that sit on them to be cut off.
+const nudgeInterval = time.Second
 
 // budget is the cap on bytes of received frames that have not been served yet. It is spent before a
 // buffer is taken and may be overdrawn by one frame, so that a frame larger than the cap still gets
@@ -21,8 +27,8 @@ type waiter struct {
 }
 
 // acquire spends n bytes, waiting while the budget is exhausted. It reports false when stop closed
-// first; then nothing was spent.
-func (b *budget) acquire(n int64, stop <-chan struct{}) bool {
+// first; then nothing was spent. nudge is called now and then while it waits.
+func (b *budget) acquire(n int64, stop <-chan struct{}, nudge func()) bool {
 	b.mu.Lock()
 	if b.limit <= 0 || (b.mu.used < b.limit && len(b.mu.waiters) == 0) {
 		b.mu.used += n
@@ -33,10 +39,17 @@ func (b *budget) acquire(n int64, stop <-chan struct{}) bool {
 	b.mu.waiters = append(b.mu.waiters, w)
 	b.mu.Unlock()
 
-	select {
-	case <-w.ready:
-		return true
-	case <-stop:
+	tick := time.NewTicker(nudgeInterval)
+	defer tick.Stop()
+	for waiting := true; waiting; {
+		select {
+		case <-w.ready:
+			return true
+		case <-tick.C:
+			nudge()
+		case <-stop:
+			waiting = false
+		}
 	}
 	b.mu.Lock()
 	for i, other := range b.mu.waiters {

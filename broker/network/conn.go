@@ -62,6 +62,9 @@ type Conn struct {
 	vec     net.Buffers
 	writeBy time.Time
 
+	receivingSince atomic.Int64 // when the frame being received was given its memory, Unix nanoseconds; 0 when there is none
+	received       atomic.Int64 // bytes of it
+
 	sendingBytes atomic.Int64 // of the write that is under way, 0 when none is
 	sendingSince atomic.Int64 // when it began, Unix nanoseconds
 
@@ -479,12 +482,16 @@ func (c *Conn) readLongFrame(n int) (*Buffer, error) {
 	if err := c.flush(); err != nil {
 		return nil, err
 	}
-	if !c.server.budget.acquire(int64(n), c.server.force) {
+	budget := c.server.budgetFor(n)
+	if !budget.acquire(int64(n), c.server.force, c.server.shedSlowFrames) {
 		return nil, net.ErrClosed
 	}
+	c.receivingSince.Store(time.Now().UnixNano())
+	defer c.receivingSince.Store(0)
 	frame := c.server.o.Pool.Get(n)
-	frame.budget, frame.charged = &c.server.budget, int64(n)
+	frame.budget, frame.charged = budget, int64(n)
 	have := copy(frame.B[:n], c.in[c.start:c.end])
+	c.received.Store(int64(have))
 	c.start, c.end = 0, 0
 	frame.B = frame.B[:n]
 	for have < n {
@@ -494,6 +501,7 @@ func (c *Conn) readLongFrame(n int) (*Buffer, error) {
 		}
 		got, err := c.nc.Read(frame.B[have:])
 		have += got
+		c.received.Store(int64(have))
 		if have < n && err != nil {
 			frame.Release()
 			switch {

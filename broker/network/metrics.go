@@ -43,7 +43,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		gauge("weir_network_parked_replies", "Replies that wait for their second phase.", func() float64 { return float64(m.parked.Load()) }),
 		gauge("weir_network_queued_bytes", "Bytes of frames received and not yet served.", func() float64 {
 			if s := m.server.Load(); s != nil {
-				return float64(s.budget.inUse())
+				return float64(s.queuedBytes())
 			}
 			return 0
 		}),

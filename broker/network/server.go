@@ -50,7 +50,8 @@ type Options struct {
 // Server accepts connections and runs the handler on their frames.
 type Server struct {
 	o        Options
-	budget   budget
+	budget   budget // of frames above smallFrameBytes
+	small    budget // of the others
 	ids      connIDs
 	wg       sync.WaitGroup // accept loops, readers, writers
 	draining chan struct{}  // closed when Stop begins
@@ -88,7 +89,8 @@ func NewServer(o Options) *Server {
 	}
 	s := &Server{o: o, draining: make(chan struct{}), force: make(chan struct{})}
 	s.base, s.cutOff = context.WithCancel(context.Background())
-	s.budget.limit = o.QueuedBytes
+	s.small.limit = (o.QueuedBytes + 3) / 4
+	s.budget.limit = o.QueuedBytes - o.QueuedBytes/4
 	s.mu.conns = make(map[*Conn]struct{})
 	s.mu.perIP = make(map[netip.Addr]int)
 	s.mu.slot = make(chan struct{})
@@ -180,6 +182,45 @@ func (s *Server) shedStalled(tolerance time.Duration) {
 		s.o.Logger.Warn("connection closed: its client does not take a reply, and memory is short", slog.Any("conn", c), slog.Int64("bytes", held))
 		_ = c.nc.Close()
 	}
+}
+
+const (
+	// smallFrameBytes is the size up to which a frame does not queue behind larger ones: what a producer sends by
+	// default. A few clients that claim the largest frames and send nothing must not stop the others.
+	smallFrameBytes = 1<<20 + 64<<10
+	// frameGrace and frameBytesPerSecond are what a peer in the middle of a frame may take while others wait for memory.
+	frameGrace          = 5 * time.Second
+	frameBytesPerSecond = 256 << 10
+)
+
+// budgetFor is what a frame of n bytes is charged to.
+func (s *Server) budgetFor(n int) *budget {
+	if n <= smallFrameBytes {
+		return &s.small
+	}
+	return &s.budget
+}
+
+// queuedBytes is what frames hold.
+func (s *Server) queuedBytes() int64 { return s.small.inUse() + s.budget.inUse() }
+
+// shedSlowFrames closes the connections whose frames arrive too slowly for the memory they hold while others wait.
+func (s *Server) shedSlowFrames() {
+	now := time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.mu.conns {
+		since := c.receivingSince.Load()
+		if since == 0 || !tooSlow(now.Sub(time.Unix(0, since)), c.received.Load()) {
+			continue
+		}
+		s.o.Logger.Warn("connection closed: its frame arrives slowly, and others wait for memory", slog.Any("conn", c), slog.Int64("received", c.received.Load()))
+		_ = c.nc.Close()
+	}
+}
+
+func tooSlow(took time.Duration, received int64) bool {
+	return took > frameGrace && float64(received) < (took-frameGrace).Seconds()*frameBytesPerSecond
 }
 
 func (s *Server) acceptLoop(l Listener) {

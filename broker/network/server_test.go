@@ -194,7 +194,7 @@ func TestHostileLengthClosesBeforeAnythingIsAllocated(t *testing.T) {
 			c := dial()
 			_, _ = c.Write(binary.BigEndian.AppendUint32(nil, head))
 			expectClosed(t, c)
-			if used := s.budget.inUse(); used != 0 {
+			if used := s.queuedBytes(); used != 0 {
 				t.Errorf("%d bytes of the budget are still spent", used)
 			}
 			if got := s.o.Metrics.badFrames.Load(); got != 1 {
@@ -319,7 +319,7 @@ func TestSpentBudgetHoldsReadersUntilFramesAreServed(t *testing.T) {
 	if most.Load() > 2 { // 40 KiB fit, and one frame may overdraw
 		t.Errorf("%d frames of 40 KiB were in flight under a budget of 64 KiB", most.Load())
 	}
-	if used := s.budget.inUse(); used != 0 {
+	if used := s.queuedBytes(); used != 0 {
 		t.Errorf("%d bytes still spent", used)
 	}
 }
@@ -463,5 +463,50 @@ func TestServingARequestAllocatesNothing(t *testing.T) {
 	})
 	if n > 0.5 {
 		t.Errorf("%v allocations per request", n)
+	}
+}
+
+// Six clients that claim frames of 100 MiB and fall silent would hold the whole budget.
+func TestClaimedFramesDoNotStopOtherConnections(t *testing.T) {
+	s, dial := serve(t, echo, func(o *Options) { o.QueuedBytes = 64 << 20 })
+	for range 4 {
+		c := dial()
+		claim := make([]byte, 3*readAheadBytes)
+		binary.BigEndian.PutUint32(claim, 64<<20)
+		if _, err := c.Write(claim); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for deadline := time.Now().Add(5 * time.Second); s.queuedBytes() == 0 && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	c := dial()
+	body := make([]byte, 100<<10)
+	began := time.Now()
+	send(t, c, body)
+	if got := receive(t, c); len(got) != len(body) {
+		t.Errorf("%d bytes", len(got))
+	}
+	if took := time.Since(began); took > 2*time.Second {
+		t.Errorf("answered after %v", took)
+	}
+}
+
+func TestFramesThatArriveSlowlyAreCutOffOnlyForOthers(t *testing.T) {
+	for _, tt := range []struct {
+		took     time.Duration
+		received int64
+		want     bool
+	}{
+		{0, 0, false},
+		{frameGrace, 0, false},
+		{frameGrace + time.Second, 0, true},
+		{frameGrace + time.Second, frameBytesPerSecond, false},
+		{time.Minute, 10 << 20, true},
+		{time.Minute, 90 << 20, false},
+	} {
+		if got := tooSlow(tt.took, tt.received); got != tt.want {
+			t.Errorf("%d bytes in %v: %v, want %v", tt.received, tt.took, got, tt.want)
+		}
 	}
 }
