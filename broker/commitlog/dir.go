@@ -95,15 +95,29 @@ func OpenDir(fsys vfs.FS, path string, o DirOptions) (*Dir, error) {
 	return d, nil
 }
 
-// makeDir creates a directory durably.
+// makeDir creates a directory durably, with the folders above it that are missing: each of them is an entry in its own
+// parent, and a crash that loses one of those entries loses all that lies below.
 func makeDir(fsys vfs.FS, path string) error {
-	if _, err := fsys.Stat(path); err == nil {
+	path = filepath.Clean(path)
+	missing := []string(nil) // from path upwards
+	for dir := path; ; dir = filepath.Dir(dir) {
+		if _, err := fsys.Stat(dir); err == nil || dir == filepath.Dir(dir) {
+			break
+		}
+		missing = append(missing, dir)
+	}
+	if len(missing) == 0 {
 		return nil
 	}
 	if err := fsys.MkdirAll(path, 0o755); err != nil {
 		return err
 	}
-	return vfs.SyncDir(fsys, filepath.Dir(filepath.Clean(path)))
+	for _, dir := range missing {
+		if err := vfs.SyncDir(fsys, filepath.Dir(dir)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (d *Dir) load(o DirOptions) error {

@@ -70,6 +70,19 @@ func TestNewDirGetsIdentityAndKeepsIt(t *testing.T) {
 	})
 }
 
+func TestNewNestedDirSurvivesACrash(t *testing.T) {
+	fsys := vfs.NewMem()
+	if err := mustOpenDir(t, fsys, "/srv/weir/a/log").Close(true); err != nil {
+		t.Fatal(err)
+	}
+	after := fsys.CrashClone(vfs.CrashOptions{})
+	for _, name := range []string{"/srv/weir/a/log/meta.properties", "/srv/weir/a/log/" + cleanShutdownFile} {
+		if _, err := after.Stat(name); err != nil {
+			t.Errorf("after a crash: %v", err)
+		}
+	}
+}
+
 func TestDirInUseIsRefused(t *testing.T) {
 	bothFS(t, func(t *testing.T, fsys vfs.FS, path string) {
 		d := mustOpenDir(t, fsys, path)
