@@ -40,7 +40,8 @@ func markOf(t *testing.T, dir string) commitlog.Mark {
 // damage is one thing that can happen to the files of a partition.
 type damage struct {
 	name string
-	// full asks for a recovery of everything: the damage may lie below the recovery point.
+	// full asks for a recovery of everything: the damage may lie below the recovery point, where Kafka does not look at batches,
+	// and lives with a time index that is short or gone.
 	full bool
 	do   func(d *damaged) error
 }
@@ -137,9 +138,9 @@ func damages() []damage {
 		{name: "corrupt byte in any segment", full: true, do: func(d *damaged) error { return d.flip(d.any()) }},
 		{name: "any segment torn", full: true, do: func(d *damaged) error { return d.cut(d.any(), 3000) }},
 		{name: "no index", do: remove(".index")},
-		{name: "no time index", do: remove(".timeindex")},
+		{name: "no time index", full: true, do: remove(".timeindex")},
 		{name: "no snapshot", do: remove(".snapshot")},
-		{name: "indexes emptied", do: func(d *damaged) error {
+		{name: "indexes emptied", full: true, do: func(d *damaged) error {
 			for _, ext := range []string{".index", ".timeindex"} {
 				if err := os.Truncate(d.sibling(d.any(), ext), 0); err != nil {
 					return err
@@ -147,7 +148,7 @@ func damages() []damage {
 			}
 			return nil
 		}},
-		{name: "index cut", do: func(d *damaged) error { return d.cut(d.sibling(d.any(), ".index"), 100) }},
+		{name: "index cut", full: true, do: func(d *damaged) error { return d.cut(d.sibling(d.any(), ".index"), 100) }},
 		{name: damagedSnapshot, do: func(d *damaged) error {
 			name := d.sibling(d.any(), ".snapshot")
 			if _, err := os.Stat(name); err != nil {
@@ -222,7 +223,7 @@ func recoverBoth(t *testing.T, r *rand.Rand, part string, d damage, mark commitl
 		t.Fatal(err)
 	}
 	theirs := copyPartition(t, ours)
-	how := opening{recovery: int64(mark.RecoveryPoint), start: int64(mark.LogStartOffset)}
+	how := opening{recovery: int64(mark.RecoveryPoint), start: int64(mark.LogStartOffset), live: true}
 	if d.full || r.IntN(2) == 0 {
 		how.recovery = 0
 	}

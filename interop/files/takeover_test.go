@@ -63,7 +63,7 @@ func TestKafkaTakesOverACleanDirectoryAndGivesItBack(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, ".kafka_cleanshutdown")); err != nil {
 		t.Error(err)
 	}
-	files, untouched := content(t, part), copyPartition(t, part)
+	files, untouched := content(t, part, 0), copyPartition(t, part)
 	k := byKafka(t, how)
 	if want := fmt.Sprintf("start %d end %d", from, end); k[0] != want {
 		t.Errorf("weir said %q, Kafka opened it as %q", want, k[0])
@@ -78,7 +78,7 @@ func TestKafkaTakesOverACleanDirectoryAndGivesItBack(t *testing.T) {
 	if !slices.Equal(known, producers) {
 		t.Errorf("producers %q, Kafka's %q", producers, known)
 	}
-	for name, sum := range content(t, part) {
+	for name, sum := range content(t, part, 0) {
 		if old, ok := files[name]; ok && old != sum {
 			t.Errorf("Kafka changed %s", name)
 		}
