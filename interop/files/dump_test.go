@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -25,7 +26,7 @@ func busy(t *testing.T, dir string, n int) (part string, from, to int64, produce
 	t.Helper()
 	ctx := context.Background()
 	b := start(t, dir)
-	config := map[string]string{"retention.bytes": "12582912", "file.delete.delay.ms": "100"}
+	config := map[string]string{"retention.bytes": strconv.Itoa(12 << 20 * scale), "file.delete.delay.ms": "100"}
 	for k, v := range topicConfig {
 		config[k] = v
 	}
