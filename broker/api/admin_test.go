@@ -453,3 +453,37 @@ func TestDescribeLogDirsQuorumProducersAndFeatures(t *testing.T) {
 		}
 	})
 }
+
+// A resource that is named again and again must not make an answer without bound, nor a search that grows with the
+// square of their number.
+func TestRepeatedResourcesCostBoundedMemoryAndTime(t *testing.T) {
+	r := newRig(t, Options{})
+	r.addTopic("a", 1)
+	c := r.dial()
+	describe := kmsg.NewPtrDescribeConfigsRequest()
+	describe.SetVersion(4)
+	describe.IncludeDocumentation, describe.IncludeSynonyms = true, true
+	const n = 100_000
+	alter := kmsg.NewPtrIncrementalAlterConfigsRequest()
+	alter.SetVersion(1)
+	for i := range n {
+		describe.Resources = append(describe.Resources, kmsg.DescribeConfigsRequestResource{ResourceType: kmsg.ConfigResourceTypeBroker, ResourceName: "1"})
+		alter.Resources = append(alter.Resources, kmsg.IncrementalAlterConfigsRequestResource{ResourceType: kmsg.ConfigResourceTypeBroker, ResourceName: itoa(i + 2)})
+	}
+	resp := c.request(describe).(*kmsg.DescribeConfigsResponse)
+	described := 0
+	for i := range resp.Resources {
+		switch got := &resp.Resources[i]; {
+		case got.ErrorCode == 0 && len(got.Configs) > 0:
+			described++
+		case got.ErrorCode != int16(CodeInvalidRequest) || *got.ErrorMessage != tooMuchDescribed:
+			t.Fatalf("resource %d: error %d", i, got.ErrorCode)
+		}
+	}
+	if len(resp.Resources) != n || described == 0 || described > 2000 {
+		t.Errorf("%d resources in the answer, %d described", len(resp.Resources), described)
+	}
+	if got := c.request(alter).(*kmsg.IncrementalAlterConfigsResponse); len(got.Resources) != n {
+		t.Errorf("%d resources", len(got.Resources))
+	}
+}

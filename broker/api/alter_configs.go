@@ -87,6 +87,7 @@ func (h *Handler) incrementalAlterConfigs(r *request, req *kmsg.IncrementalAlter
 type resourceCheck struct {
 	handler *Handler
 	all     []resourceOutcome
+	first   map[metadata.Resource]int // where each was named first
 }
 
 type resourceOutcome struct {
@@ -104,13 +105,16 @@ func (c *resourceCheck) refuse(i int, message string) {
 func (c *resourceCheck) add(kind int8, name string) {
 	i := len(c.all)
 	c.all = append(c.all, resourceOutcome{kind: kind, name: name})
-	for j := range c.all[:i] {
-		if c.all[j].kind == kind && c.all[j].name == name {
-			c.refuse(i, "Each resource must appear at most once.")
-			c.refuse(j, "Each resource must appear at most once.")
-			return
-		}
+	key := metadata.Resource{Type: metadata.ResourceType(kind), Name: name}
+	if j, ok := c.first[key]; ok {
+		c.refuse(i, "Each resource must appear at most once.")
+		c.refuse(j, "Each resource must appear at most once.")
+		return
 	}
+	if c.first == nil {
+		c.first = make(map[metadata.Resource]int)
+	}
+	c.first[key] = i
 	if metadata.ResourceType(kind) == metadata.BrokerResource && name != "" {
 		if message := c.handler.notThisBroker(name, ""); message != "" {
 			c.refuse(i, message)

@@ -17,23 +17,52 @@ import (
 // metrics), KIP-848 (groups). Null or empty names ask for all. A broker describes itself and, under the
 // empty name, the cluster's defaults.
 //
-// Deviations: there are no broker loggers; the resource is empty.
+// Deviations: there are no broker loggers; the resource is empty. A resource can be named again and again, which would
+// make an answer a thousand times the size of the request: past maxDescribedBytes resources are INVALID_REQUEST.
 func (h *Handler) describeConfigs(r *request, req *kmsg.DescribeConfigsRequest) kmsg.Response {
 	resp := kmsg.NewPtrDescribeConfigsResponse()
 	resp.Resources = make([]kmsg.DescribeConfigsResponseResource, 0, len(req.Resources))
+	left := maxDescribedBytes
 	for i := range req.Resources {
 		ask := &req.Resources[i]
 		out := kmsg.NewDescribeConfigsResponseResource()
 		out.ResourceType, out.ResourceName = ask.ResourceType, ask.ResourceName
 		out.Configs = []kmsg.DescribeConfigsResponseResourceConfig{}
+		if left <= 0 {
+			out.ErrorCode, out.ErrorMessage = int16(CodeInvalidRequest), stringPtr(tooMuchDescribed)
+			resp.Resources = append(resp.Resources, out)
+			continue
+		}
 		entries, code, message := h.describe(r, ask)
 		out.ErrorCode, out.ErrorMessage = int16(code), stringPtr(message) // empty, not null, when all is well
 		for j := range entries {
 			out.Configs = append(out.Configs, describedConfig(&entries[j], req))
+			left -= describedSize(&entries[j], req)
 		}
 		resp.Resources = append(resp.Resources, out)
 	}
 	return resp
+}
+
+// maxDescribedBytes bounds an answer, roughly as it is in memory: some 2,000 topics with everything about them, or
+// 5,000 without documentation.
+const maxDescribedBytes = 64 << 20
+
+const tooMuchDescribed = "The answer to this request would be too large. Describe fewer resources at a time."
+
+func describedSize(e *config.Entry, req *kmsg.DescribeConfigsRequest) int {
+	const entry, synonym = 160, 64
+	n := entry + len(e.Name)
+	if e.Value != nil {
+		n += len(*e.Value)
+	}
+	if req.IncludeSynonyms {
+		n += len(e.Synonyms) * synonym
+	}
+	if req.IncludeDocumentation {
+		n += len(e.Doc)
+	}
+	return n
 }
 
 func (h *Handler) describe(r *request, ask *kmsg.DescribeConfigsRequestResource) ([]config.Entry, Code, string) {

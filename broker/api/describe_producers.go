@@ -6,10 +6,12 @@ import "github.com/twmb/franz-go/pkg/kmsg"
 //
 // KIP-664. What the leader remembers of the producers of a partition.
 //
-// No deviations.
+// Deviations: a partition can be named again and again; past maxDescribedProducers in an answer partitions are
+// INVALID_REQUEST.
 func (h *Handler) describeProducers(r *request, req *kmsg.DescribeProducersRequest) kmsg.Response {
 	resp := kmsg.NewPtrDescribeProducersResponse()
 	resp.Topics = make([]kmsg.DescribeProducersResponseTopic, 0, len(req.Topics))
+	left := maxDescribedProducers
 	for i := range req.Topics {
 		t := &req.Topics[i]
 		out := kmsg.DescribeProducersResponseTopic{Topic: t.Topic}
@@ -17,6 +19,8 @@ func (h *Handler) describeProducers(r *request, req *kmsg.DescribeProducersReque
 			p := kmsg.NewDescribeProducersResponseTopicPartition()
 			p.Partition, p.ActiveProducers = index, []kmsg.DescribeProducersResponseTopicPartitionActiveProducer{}
 			switch {
+			case left <= 0:
+				p.ErrorCode = int16(CodeInvalidRequest)
 			case !validTopicName(t.Topic):
 				p.ErrorCode = int16(CodeInvalidTopicException)
 			case r.image.Partition(t.Topic, index) == nil:
@@ -26,6 +30,7 @@ func (h *Handler) describeProducers(r *request, req *kmsg.DescribeProducersReque
 				p.ErrorCode = int16(codeOf(err))
 				if err == nil {
 					p.ActiveProducers = producers
+					left -= len(producers)
 				}
 			}
 			out.Partitions = append(out.Partitions, p)
@@ -34,6 +39,9 @@ func (h *Handler) describeProducers(r *request, req *kmsg.DescribeProducersReque
 	}
 	return resp
 }
+
+// maxDescribedProducers bounds an answer.
+const maxDescribedProducers = 500_000
 
 // Producers describes the producers of a hosted partition.
 func (h hosted) Producers(topic string, index int32) ([]kmsg.DescribeProducersResponseTopicPartitionActiveProducer, error) {
