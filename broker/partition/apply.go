@@ -239,10 +239,11 @@ func (t *Table) openAll(todo []*opening) {
 		}
 		t.env.log.Error("partition cannot be opened", "topic", p.topic, "partition", p.index, "err", err)
 		p.withdraw(fmt.Errorf("%w: %s", ErrStorage, err))
+		mu.Lock()
+		defer mu.Unlock()
+		p.dir.unopened = true
 		if errors.Is(err, commitlog.ErrStorage) {
-			mu.Lock()
 			failed[p.dir] = err
-			mu.Unlock()
 		}
 	})
 	for d, err := range failed {

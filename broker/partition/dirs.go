@@ -21,7 +21,13 @@ type hostDir struct {
 	failed error
 	// replicas counts the partitions in it; guarded by Table.applying.
 	replicas int
+	// unopened is set when a partition's folder was left as it was found. What an earlier crash did to it is still to be
+	// recovered, so the directory stays unclean if it was; guarded by Table.applying.
+	unopened bool
 }
+
+// closedCleanly is whether a clean-shutdown mark would tell the truth about every folder.
+func (d *hostDir) closedCleanly() bool { return d.online() && (!d.unopened || d.dir.CleanShutdown()) }
 
 type dirMarks struct{ recoveryPoint, highWatermark, logStart batch.Offset }
 
@@ -157,6 +163,7 @@ func (t *Table) unidentified(d *hostDir, f commitlog.Folder, topic *metadata.Top
 	err := fmt.Errorf("%w: %s is missing or damaged, but its folder holds records", ErrStorage, file)
 	t.env.log.Error("partition is not served: its topic id is lost", "topic", f.Topic, "partition", f.Partition, "dir", d.path, "file", file,
 		"fix", fmt.Sprintf("if these are the records of this topic, write the lines \"version: 0\" and \"topic_id: %s\" to that file, else move the folder away; then restart", topic.ID))
+	d.unopened = true
 	key := replicaKey{id: topic.ID, index: f.Partition}
 	if _, ok := all[key]; !ok {
 		all[key] = found{dir: d, unsure: err}

@@ -211,8 +211,8 @@ func (t *Table) brokerConfig() *config.Broker {
 
 // Close stops the schedules and closes all logs and directories: producer
 // snapshots, flush, marks, the clean-shutdown mark. A directory one of whose
-// logs does not close cleanly is recovered at the next start. It returns all
-// errors joined.
+// logs does not close cleanly, or was never opened, is recovered at the next
+// start. It returns all errors joined.
 func (t *Table) Close() error {
 	t.applying.Lock()
 	defer t.applying.Unlock()
@@ -250,7 +250,7 @@ func (t *Table) Close() error {
 	})
 	for _, d := range t.dirs {
 		if d.dir != nil {
-			errs = append(errs, d.dir.Close(!bad[d] && d.online()))
+			errs = append(errs, d.dir.Close(!bad[d] && d.closedCleanly()))
 		}
 	}
 	return errors.Join(errs...)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/weir-broker/weir/broker/batch"
 	"github.com/weir-broker/weir/broker/commitlog"
 	"github.com/weir-broker/weir/broker/metadata"
 	"github.com/weir-broker/weir/broker/vfs"
@@ -249,6 +250,47 @@ func TestRecordsWhoseTopicIDIsLostAreNotReplacedByAnEmptyLog(t *testing.T) {
 				t.Errorf("after the fix: %v", got)
 			}
 		})
+	}
+}
+
+func TestPartitionLeftUnopenedIsStillRecoveredAfterACleanStop(t *testing.T) {
+	c := newCluster(t)
+	disk := vfs.NewMem()
+	h := openHost(t, disk, nil)
+	id := c.topic("t", 1)
+	h.apply(c)
+	mustAppend(t, h.get("t", 0), values("kept"))
+	whole := h.get("t", 0).Size()
+	mustAppend(t, h.get("t", 0), values("torn"))
+	folder := filepath.Join(h.get("t", 0).dir.path, "t-0")
+	fs := disk.Clone() // a crash, which tore the last batch and lost the topic id
+	h.close()
+	f, err := fs.OpenReadWrite(filepath.Join(folder, "00000000000000000000.log"))
+	if err == nil {
+		_, err = f.WriteAt([]byte{0xff, 0xff}, whole+batch.HeaderLen)
+		err = errors.Join(err, f.Close(), fs.Remove(filepath.Join(folder, "partition.metadata")))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	h = openHost(t, fs, nil)
+	h.apply(c)
+	if _, err := h.Lookup("t", 0); !errors.Is(err, ErrStorage) {
+		t.Errorf("lookup: %v, want ErrStorage", err)
+	}
+	h.close()
+	if err := commitlog.WriteTopicID(fs, folder, id); err != nil {
+		t.Fatal(err)
+	}
+	h = openHost(t, fs, nil)
+	defer h.close()
+	h.apply(c)
+	if end := h.get("t", 0).LogEndOffset(); end != 1 {
+		t.Errorf("log end %d, the torn batch counts", end)
+	}
+	if got := read(t, h.get("t", 0), 0); !slices.Equal(got, []string{"0:kept"}) {
+		t.Errorf("%v", got)
 	}
 }
 
