@@ -636,3 +636,45 @@ func verifySegment(fsys vfs.FS, dir string, base batch.Offset) (batch.Offset, er
 	}
 	return next, nil
 }
+
+// Damage below the recovery point is served around, as in Kafka, but it is counted and said.
+func TestMissingRecordsOfSealedSegmentsAreReported(t *testing.T) {
+	for name, lose := range map[string]func(t *testing.T, fs vfs.FS, file string){
+		"emptied": func(t *testing.T, fs vfs.FS, file string) { truncateFile(t, fs, file, 0) },
+		"removed": func(t *testing.T, fs vfs.FS, file string) {
+			if err := fs.Remove(file); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			mem := vfs.NewMem()
+			f := newFixture(t, mem, smallConfig())
+			f.open(false)
+			for len(f.log.list()) < 4 {
+				f.add(2, 300)
+			}
+			list := f.log.list()
+			missing := int64(list[2].base - list[1].base)
+			end := f.log.LogEndOffset()
+			if err := f.log.Close(true); err != nil {
+				t.Fatal(err)
+			}
+			lose(t, mem, segmentPath(testDir, list[1].base, extLog))
+			f.open(true)
+			if f.found.Missing != missing {
+				t.Errorf("%d offsets reported missing, want %d", f.found.Missing, missing)
+			}
+			if f.log.LogEndOffset() != end {
+				t.Errorf("end %d, want %d: what is there must stay", f.log.LogEndOffset(), end)
+			}
+			if err := f.log.Close(true); err != nil {
+				t.Fatal(err)
+			}
+			f.cfg.Compacted = true
+			if f.open(true); f.found.Missing != 0 {
+				t.Errorf("%d offsets reported missing of a compacted log", f.found.Missing)
+			}
+		})
+	}
+}

@@ -93,6 +93,9 @@ type Recovery struct {
 	// TruncatedBytes were cut from the end of a segment, SegmentsDeleted were dropped behind that cut.
 	TruncatedBytes  int64
 	SegmentsDeleted int
+	// Missing is how many offsets below the recovery point no segment holds any more: files were lost. They are reported,
+	// the rest is served.
+	Missing int64
 	// IndexesRebuilt counts segments whose indexes were missing or unusable although the log was not scanned for
 	// another reason.
 	IndexesRebuilt int

@@ -312,6 +312,7 @@ func (ld *loader) openSealed(s *segment, next batch.Offset) error {
 	}
 	switch {
 	case err == nil:
+		ld.reportMissing(batch.Offset(s.next.Load()), next)
 		s.next.Store(int64(next))
 		return nil
 	case errors.Is(err, errBadIndex), errors.Is(err, errInvalidBatch), errors.Is(err, fs.ErrNotExist):
@@ -334,8 +335,21 @@ func (ld *loader) openSealed(s *segment, next batch.Offset) error {
 		return err
 	}
 	r.idx.close()
+	ld.reportMissing(r.next, next)
 	s.next.Store(int64(next))
 	return nil
+}
+
+// reportMissing says that the records of [from, to), which lie below the recovery point, are not there: a segment's file
+// was lost, emptied or cut. Consumers skip the hole without noticing, so the operator must hear of it. In a topic that
+// is compacted holes are what a cleaner leaves.
+func (ld *loader) reportMissing(from, to batch.Offset) {
+	if from >= to || ld.o.Config.Compacted {
+		return
+	}
+	ld.found.Missing += int64(to - from)
+	ld.l.logger.Error("records are missing", "dir", ld.o.Dir, "from", int64(from), "to", int64(to),
+		"fix", "stop, put the segment files of these offsets back from a copy, start again; without one they are lost (if the topic was compacted once, nothing is)")
 }
 
 // recover reads every batch from the segment that holds the recovery point on, and cuts the log at the first that is not
