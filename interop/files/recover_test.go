@@ -157,7 +157,7 @@ func damages() []damage {
 			return d.edit(name, func(raw []byte) []byte { raw[2+d.r.IntN(len(raw)-2)] ^= 0x10; return raw })
 		}},
 		{name: "no leader epochs", full: true, do: func(d *damaged) error { return os.Remove(filepath.Join(d.dir, "leader-epoch-checkpoint")) }},
-		{name: "torn tail, no indexes", full: true, do: func(d *damaged) error {
+		{name: "torn tail and no indexes", full: true, do: func(d *damaged) error {
 			for _, name := range d.names {
 				for _, ext := range []string{".index", ".timeindex"} {
 					if err := os.Remove(d.sibling(name, ext)); err != nil {
