@@ -79,9 +79,10 @@ type Node struct {
 	server     *network.Server
 
 	serving  atomic.Bool
-	watch    sync.WaitGroup // the goroutine that notices a failed quorum
+	watch    sync.WaitGroup // the goroutines that notice a failed quorum and report log directories
 	stopping chan struct{}
-	stages   []stage // what was started, in order
+	moved    chan struct{} // holds one: log directories have something to report
+	stages   []stage       // what was started, in order
 	failed   chan struct{}
 	failure  struct {
 		sync.Mutex
@@ -103,7 +104,7 @@ func Start(ctx context.Context, o Options) (_ *Node, err error) {
 	if o.FS == nil {
 		o.FS = vfs.OS()
 	}
-	n := &Node{config: o.Config, log: o.Logger, registry: prometheus.NewRegistry(), failed: make(chan struct{}), stopping: make(chan struct{})}
+	n := &Node{config: o.Config, log: o.Logger, registry: prometheus.NewRegistry(), failed: make(chan struct{}), stopping: make(chan struct{}), moved: make(chan struct{}, 1)}
 	n.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	n.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "weir_build", Help: "Always 1; the label says which version runs.", ConstLabels: prometheus.Labels{"version": o.Version},
@@ -256,6 +257,7 @@ func (n *Node) startBroker(ctx context.Context, o Options) (err error) {
 	for _, d := range n.dirs {
 		d.SetBrokerEpoch(int64(epoch))
 	}
+	n.watch.Go(func() { n.reportDirectoriesLoop(epoch) })
 	n.table.Start()
 	overrides := map[netip.Addr]int{}
 	for host, limit := range o.Config.MaxConnectionsPerIPFor {
@@ -297,9 +299,11 @@ func (n *Node) register(ctx context.Context, o Options) (metadata.BrokerEpoch, e
 	return epoch, nil
 }
 
-// dirFailed ends the node when its last log directory went offline: there is nothing left that it could serve.
+// dirFailed has the controller told of a log directory that went offline, and ends the node when it was the last one:
+// there is nothing left that it could serve.
 func (n *Node) dirFailed(path string, err error) {
 	n.log.Error("log directory is offline", "dir", path, "error", err)
+	n.directoriesMoved()
 	for _, d := range n.dirs {
 		if _, offline := d.Offline(); !offline {
 			return

@@ -25,6 +25,7 @@ func (n *Node) publish(img *metadata.Image) {
 		n.log.Error("image not wholly applied", "index", img.Index, "error", err)
 	}
 	n.api.Publish(img)
+	n.directoriesMoved()
 }
 
 // effectiveConfig puts the dynamic values of the cluster and of this broker over the static configuration.

@@ -348,6 +348,15 @@ func (p *Partition) TopicID() metadata.TopicID { return p.topicID }
 // Index is the partition's number in its topic.
 func (p *Partition) Index() int32 { return p.index }
 
+// Directory is the id of the log directory the replica is in; DirUnassigned
+// when it is in none that could be opened.
+func (p *Partition) Directory() metadata.DirID {
+	if p.dir == nil {
+		return metadata.DirUnassigned
+	}
+	return p.dir.id()
+}
+
 // Leadership says who leads, as far as this replica knows: what KIP-951 puts
 // beside NOT_LEADER_OR_FOLLOWER.
 func (p *Partition) Leadership() (metadata.BrokerID, batch.LeaderEpoch) {
