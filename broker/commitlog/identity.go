@@ -68,6 +68,9 @@ func parseIdentity(content []byte) (Identity, error) {
 			return id, fmt.Errorf("%w: no cluster.id", ErrBadMetaProperties)
 		}
 	default:
+		if props["version"] == "" {
+			return id, fmt.Errorf("%w: no version line, so it is damaged: restore it from a copy, or write version=1, cluster.id and node.id (another log directory has them)", ErrBadMetaProperties)
+		}
 		return id, fmt.Errorf("%w: version %q, this weir reads 0 and 1", ErrBadMetaProperties, props["version"])
 	}
 	node, err := strconv.ParseInt(props[nodeKey], 10, 32)

@@ -14,11 +14,17 @@ import (
 )
 
 // clusterID finds the id of the cluster that the log directories belong to, or draws one for a new cluster. A cluster
-// id in one directory and another in a second is an error: one of them was mounted by mistake.
+// id in one directory and another in a second is an error: one of them was mounted by mistake. A directory whose disk
+// cannot be read says nothing; with no other one to say it, no id is drawn.
 func clusterID(fsys vfs.FS, paths []string) (id string, err error) {
 	var from string
+	var unreadable error
 	for _, path := range paths {
 		identity, found, err := commitlog.ReadIdentity(fsys, path)
+		if errors.Is(err, commitlog.ErrStorage) {
+			unreadable = errors.Join(unreadable, err) // openDirs meets it again
+			continue
+		}
 		if err != nil {
 			return "", err
 		}
@@ -30,8 +36,11 @@ func clusterID(fsys vfs.FS, paths []string) (id string, err error) {
 		}
 		id, from = identity.ClusterID, path
 	}
-	if id != "" {
+	switch {
+	case id != "":
 		return id, nil
+	case unreadable != nil:
+		return "", unreadable
 	}
 	return newUUID(), nil
 }

@@ -158,3 +158,33 @@ func TestPartitionsWithoutTheirMetadataAreRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestUnreadableDirectoryLeavesTheOthersServing(t *testing.T) {
+	a, b := t.TempDir(), t.TempDir()
+	dirs := a + "," + b
+	n, err := start(t, load(t, dirs, "127.0.0.1:0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop(t, n)
+	breakIt := func(dir string) {
+		file := filepath.Join(dir, "meta.properties")
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Mkdir(file, 0o755); err != nil { // as unreadable as a bad sector
+			t.Fatal(err)
+		}
+	}
+	breakIt(b)
+	n, err = start(t, load(t, dirs, "127.0.0.1:0"))
+	if err != nil {
+		t.Fatalf("one unreadable directory of two: %v", err)
+	}
+	stop(t, n)
+	breakIt(a)
+	if n, err = start(t, load(t, dirs, "127.0.0.1:0")); err == nil {
+		stop(t, n)
+		t.Error("started without a readable directory")
+	}
+}
