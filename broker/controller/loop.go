@@ -115,8 +115,11 @@ type Controller struct {
 
 // operation is one request in the loop.
 type operation struct {
-	// decide computes the records for the request; it may only read the state.
-	decide func(s state) []metadata.Record
+	// decide computes the records for the request; it may only read the state. It writes results that the caller of submit
+	// owns: taken says whose turn it is, decided is closed when decide has returned.
+	decide  func(s state) []metadata.Record
+	taken   atomic.Bool
+	decided chan struct{}
 	// wait is nil when there was nothing to change.
 	wait       func(context.Context) (metadata.Index, error)
 	generation *generation
@@ -153,9 +156,10 @@ func (c *Controller) AwaitActive(ctx context.Context) error {
 }
 
 // submit runs one decision through the loop and waits for its effect. When ctx
-// ends first the operation still goes on: its outcome is only not waited for.
+// ends first, an operation that was decided still goes on: its outcome is only
+// not waited for. One that was not is dropped.
 func (c *Controller) submit(ctx context.Context, decide func(s state) []metadata.Record) error {
-	op := &operation{decide: decide, reply: make(chan error, 1)}
+	op := &operation{decide: decide, decided: make(chan struct{}), reply: make(chan error, 1)}
 	select {
 	case c.ops <- op:
 	case <-ctx.Done():
@@ -163,14 +167,19 @@ func (c *Controller) submit(ctx context.Context, decide func(s state) []metadata
 	case <-c.ctx.Done():
 		return ErrClosed
 	}
+	var err error
 	select {
 	case err := <-op.reply:
 		return err
 	case <-ctx.Done():
-		return ctx.Err()
+		err = ctx.Err()
 	case <-c.ctx.Done():
-		return ErrClosed
+		err = ErrClosed
 	}
+	if !op.taken.CompareAndSwap(false, true) {
+		<-op.decided // the loop is at it: a moment, as decisions wait for nothing
+	}
+	return err
 }
 
 func (c *Controller) decideLoop() {
@@ -238,8 +247,12 @@ func (c *Controller) begin(term metadata.Term) error {
 // step decides one operation on the image that the operations before it lead
 // to, and returns the image that it leads to itself.
 func (c *Controller) step(op *operation, term metadata.Term, gen *generation, working *metadata.Image) *metadata.Image {
+	if !op.taken.CompareAndSwap(false, true) {
+		return working // its caller gave up
+	}
 	op.generation = gen
 	records := op.decide(c.rules.state(working))
+	close(op.decided)
 	next := working
 	if len(records) > 0 {
 		entry := metadata.Entry{Term: term, Records: records}

@@ -345,3 +345,18 @@ func BenchmarkCreate(b *testing.B) {
 		}
 	})
 }
+
+func TestNothingIsWrittenForACallerThatGaveUp(t *testing.T) {
+	q := newFakeQuorum()
+	c := start(t, q)
+	q.leadership <- metadata.Leadership{Leader: true, Term: 1}
+	register(t, c, 1)
+	for i := range 500 { // the race detector looks on
+		ctx, cancel := context.WithCancel(context.Background())
+		go cancel()
+		results, err := c.DeleteTopics(ctx, []controller.TopicRef{{Name: fmt.Sprint(i)}})
+		if err == nil && len(results) != 1 || err != nil && !errors.Is(err, context.Canceled) {
+			t.Fatalf("%v, %v", results, err)
+		}
+	}
+}
