@@ -16,12 +16,11 @@ import (
 //
 // Errors: ErrNotLeader, ErrFencedLeaderEpoch, ErrUnknownLeaderEpoch,
 // ErrNotEnoughReplicas, ErrBatchLargerThanSegment, ErrStorage, those of the
-// producer check, and those of batch.Validate. After any of them nothing of
-// the batch is in the log.
+// producer check, and those of batch.Validate. After any of them but
+// ErrStorage nothing of the batch is in the log; after that one the directory
+// is out of service, and what it holds is seen at the next start.
 func (p *Partition) Append(r AppendRequest) (AppendResult, error) {
-	p.mu.Lock()
-	result, err := p.appendLocked(&r)
-	p.mu.Unlock()
+	result, err := p.lockedAppend(&r)
 	if err != nil {
 		return AppendResult{}, p.failure(err)
 	}
@@ -40,6 +39,14 @@ func (p *Partition) Append(r AppendRequest) (AppendResult, error) {
 		p.flushTo(result.LastOffset + 1)
 	}
 	return result, nil
+}
+
+// lockedAppend gives the append lock back even if a bug panics over what a client sent: that ends the client's connection,
+// and must not end the partition for all others.
+func (p *Partition) lockedAppend(r *AppendRequest) (AppendResult, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.appendLocked(r)
 }
 
 func (p *Partition) appendLocked(r *AppendRequest) (AppendResult, error) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/weir-broker/weir/broker/batch"
 	"github.com/weir-broker/weir/broker/policy"
+	"github.com/weir-broker/weir/broker/vfs"
 )
 
 // Producers with retries, consumers that wait, retention, settings and
@@ -143,5 +144,40 @@ func TestCloseEndsEveryWait(t *testing.T) {
 	}
 	if _, err := h.Lookup("t", 0); !errors.Is(err, ErrClosed) {
 		t.Error(err)
+	}
+}
+
+// bug is a producer policy that panics once.
+type bug struct{ policy.Producer }
+
+func (b *bug) Check(f *policy.ProducerFacts) policy.ProducerVerdict {
+	if next := b.Producer; next != nil {
+		return next.Check(f)
+	}
+	b.Producer = policy.StandardProducer()
+	panic("BUG: test")
+}
+
+func TestPartitionOutlivesABugInOneAppend(t *testing.T) {
+	c := newCluster(t)
+	c.topic("t", 1)
+	h := openHost(t, vfs.NewMem(), func(o *Options) { o.Producer = &bug{} })
+	defer h.close()
+	h.apply(c)
+	p := h.get("t", 0)
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("no panic")
+			}
+		}()
+		_, _ = p.Append(produce(idempotent(7, 0, 1)))
+	}()
+	if !p.mu.TryLock() {
+		t.Fatal("the append lock is held for ever")
+	}
+	p.mu.Unlock()
+	if r := mustAppend(t, p, idempotent(7, 0, 1)); r.BaseOffset != 0 || r.Duplicate {
+		t.Errorf("%+v", r)
 	}
 }
