@@ -25,7 +25,7 @@
 // # Goroutines
 //
 // Table.Start runs one loop for retention, one for flushing, one for producer
-// expiry and one for marks; loading and recovery use a bounded pool per log
+// expiry, one for marks and one for the memory of indexes; loading and recovery use a bounded pool per log
 // directory during Apply. A partition with weir.flush.on.acks=all has at most
 // one flusher, which ends when nobody waits for it.
 package partition

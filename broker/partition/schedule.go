@@ -8,13 +8,22 @@ import (
 	"github.com/weir-broker/weir/broker/policy"
 )
 
-// Start begins the schedules: retention, flushing, producer expiry, marks. It
-// is called once.
+const (
+	// trimInterval is how often indexes that nobody reads are looked for, and
+	// indexIdle for how long nobody has to have read one. A gigabyte of log has
+	// about 5 MB of them: after a catch-up read they would stay for ever.
+	trimInterval = time.Minute
+	indexIdle    = 5 * time.Minute
+)
+
+// Start begins the schedules: retention, flushing, producer expiry, marks,
+// memory of indexes. It is called once.
 func (t *Table) Start() {
 	c := t.brokerConfig()
 	t.every(c.InitialTaskDelay, c.RetentionCheckInterval, t.retainAll)
 	t.every(c.ProducerIDExpirationCheck, c.ProducerIDExpirationCheck, t.expireProducers)
 	t.every(c.HighWatermarkInterval, c.HighWatermarkInterval, t.saveMarks)
+	t.every(trimInterval, trimInterval, t.trimMemory)
 	t.loops.wg.Go(t.flushIntervalLoop)
 }
 
@@ -66,6 +75,18 @@ func (t *Table) expireProducers(_ context.Context, now time.Time) {
 		p.mu.Unlock()
 		if n > 0 {
 			t.env.log.Debug("producers expired", "topic", p.topic, "partition", p.index, "count", n)
+		}
+	}
+}
+
+// trimMemory lets go of indexes that were not read for a while.
+func (t *Table) trimMemory(ctx context.Context, _ time.Time) {
+	for _, p := range t.All() {
+		if ctx.Err() != nil {
+			return
+		}
+		if p.log != nil && p.status.Load().err == nil {
+			p.log.TrimMemory(indexIdle)
 		}
 	}
 }

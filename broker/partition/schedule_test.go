@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,6 +30,40 @@ func scheduled(t *testing.T, overrides []string, topic []string, fn func(h *host
 		h.Start()
 		fn(h, c, h.get("t", 0))
 		h.close()
+	})
+}
+
+func TestIndexesNobodyReadsLeaveMemory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		faults := vfs.NewFaults(vfs.NewMem())
+		c := newCluster(t)
+		c.topic("t", 1)
+		c.set("t", "segment.bytes", "1048576")
+		h := openHost(t, faults, nil)
+		defer h.close()
+		h.apply(c)
+		h.Start()
+		p := h.get("t", 0)
+		for range 30 {
+			mustAppend(t, p, values(strings.Repeat("x", 100<<10)))
+		}
+		opened := faults.Add(vfs.Fault{Kinds: vfs.OpOpen, Glob: "*.index"})
+		look := func(offset batch.Offset) int64 {
+			before := opened.Matched()
+			if _, err := p.Fetch(consume(offset), nil); err != nil {
+				t.Fatal(err)
+			}
+			return int64(opened.Matched() - before)
+		}
+		synctest.Wait()
+		if n := look(3); n != 0 {
+			t.Errorf("%d index files read while they are in memory", n)
+		}
+		time.Sleep(indexIdle + 2*trimInterval)
+		synctest.Wait()
+		if n := look(5); n == 0 {
+			t.Error("an idle index is still in memory")
+		}
 	})
 }
 
