@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -42,6 +43,10 @@ type Options struct {
 	// limit. MaxConnectionsPerIPOverrides holds other limits by address; there 0 means none allowed.
 	MaxConnectionsPerIP          int
 	MaxConnectionsPerIPOverrides map[netip.Addr]int
+	// MaxDescriptor is the highest file descriptor that a connection may get; one above it is closed at once. As
+	// descriptors are given out lowest first, it leaves the rest to the logs: without one a log cannot roll, and its
+	// directory would go offline. 0: no limit.
+	MaxDescriptor int
 	// SendBufferBytes and ReceiveBufferBytes are socket.send.buffer.bytes and
 	// socket.receive.buffer.bytes. 0 or -1: the operating system's default.
 	SendBufferBytes, ReceiveBufferBytes int
@@ -50,8 +55,9 @@ type Options struct {
 // Server accepts connections and runs the handler on their frames.
 type Server struct {
 	o        Options
-	budget   budget // of frames above smallFrameBytes
-	small    budget // of the others
+	budget   budget       // of frames above smallFrameBytes
+	refused  atomic.Int64 // when a connection was last refused for want of descriptors, Unix nanoseconds
+	small    budget       // of the others
 	ids      connIDs
 	wg       sync.WaitGroup // accept loops, readers, writers
 	draining chan struct{}  // closed when Stop begins
@@ -286,6 +292,15 @@ func (s *Server) admit(listener string, nc net.Conn) bool {
 		s.o.Logger.Info("connection refused: max.connections.per.ip", slog.String("listener", listener), slog.String("remote", ip.String()), slog.Int("limit", limit))
 		return false
 	}
+	if fd, ok := descriptor(nc); ok && s.o.MaxDescriptor > 0 && fd > s.o.MaxDescriptor {
+		s.o.Metrics.rejected.Add(1)
+		if now := time.Now().UnixNano(); now-s.refused.Load() > int64(time.Second) {
+			s.refused.Store(now)
+			s.o.Logger.Warn("connections refused: the file descriptors left are kept for the logs; raise the limit of open files (ulimit -n, LimitNOFILE)",
+				slog.String("listener", listener), slog.Int("connections", len(s.mu.conns)))
+		}
+		return false
+	}
 	s.setSocketOptions(nc)
 	now := time.Now()
 	c := &Conn{id: s.ids.next(), listener: listener, nc: nc, server: s, opened: now, lastRead: now, room: make(chan struct{}, 1)}
@@ -317,6 +332,20 @@ func (s *Server) setSocketOptions(nc net.Conn) {
 	if s.o.ReceiveBufferBytes > 0 {
 		_ = tcp.SetReadBuffer(s.o.ReceiveBufferBytes)
 	}
+}
+
+// descriptor is the file descriptor of a connection.
+func descriptor(nc net.Conn) (fd int, ok bool) {
+	sc, ok := nc.(syscall.Conn)
+	if !ok {
+		return 0, false
+	}
+	raw, err := sc.SyscallConn()
+	if err != nil {
+		return 0, false
+	}
+	err = raw.Control(func(n uintptr) { fd = int(n) })
+	return fd, err == nil
 }
 
 func remoteIP(nc net.Conn) netip.Addr {

@@ -510,3 +510,19 @@ func TestFramesThatArriveSlowlyAreCutOffOnlyForOthers(t *testing.T) {
 		}
 	}
 }
+
+func TestConnectionsLeaveDescriptorsToTheLogs(t *testing.T) {
+	_, dial := serve(t, echo, nil)
+	first := dial()
+	send(t, first, []byte("served"))
+	receive(t, first)
+	fd, ok := descriptor(first)
+	if !ok {
+		t.Skip("no descriptors here")
+	}
+	_, dialFull := serve(t, echo, func(o *Options) { o.MaxDescriptor = fd })
+	late := dialFull() // what the server gets lies above
+	expectClosed(t, late)
+	send(t, first, []byte("still served"))
+	receive(t, first)
+}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/weir-broker/weir/broker/config"
 	"github.com/weir-broker/weir/broker/metadata"
 	"github.com/weir-broker/weir/broker/network"
@@ -70,4 +72,15 @@ func endpoints(b *config.Broker, bound []network.Listener) []metadata.Endpoint {
 		out = append(out, endpoint)
 	}
 	return out
+}
+
+// connectionDescriptors is the highest file descriptor for connections: an eighth of what the process may open, and 64 at
+// least, is kept for the logs. 0 when there is no limit.
+func connectionDescriptors() int {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil || limit.Cur > 1<<30 {
+		return 0
+	}
+	most := int(limit.Cur)
+	return max(most-max(most/8, 64), 1)
 }

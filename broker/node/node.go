@@ -270,6 +270,7 @@ func (n *Node) startBroker(ctx context.Context, o Options) (err error) {
 		MaxFrameBytes: o.Config.SocketRequestMaxBytes, QueuedBytes: queuedBytes(o.Config.QueuedMaxRequestBytes),
 		MaxIdle: max(0, o.Config.ConnectionsMaxIdle), MaxConnections: int(o.Config.MaxConnections),
 		MaxConnectionsPerIP: int(o.Config.MaxConnectionsPerIP), MaxConnectionsPerIPOverrides: overrides,
+		MaxDescriptor:   connectionDescriptors(),
 		SendBufferBytes: int(o.Config.SocketSendBufferBytes), ReceiveBufferBytes: int(o.Config.SocketReceiveBufferBytes),
 	})
 	n.server.Start()
