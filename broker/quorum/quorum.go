@@ -110,7 +110,8 @@ type Quorum struct {
 // Open opens the metadata directory, making one when there is none, and joins
 // the quorum.
 func Open(o Options) (*Quorum, error) {
-	if err := os.MkdirAll(o.Dir, 0o750); err != nil {
+	fresh, err := makeDir(o.Dir)
+	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDirectory, err)
 	}
 	q := &Quorum{
@@ -119,10 +120,35 @@ func Open(o Options) (*Quorum, error) {
 		applied: make(chan struct{}, 1), dirty: make(chan struct{}, 1), failed: make(chan struct{}),
 	}
 	q.mu.moved = make(chan struct{})
-	if err := q.open(o); err != nil {
+	if err := q.open(o, fresh); err != nil {
 		return nil, errors.Join(err, q.closeFiles())
 	}
 	return q, nil
+}
+
+// makeDir makes dir and returns the folders to sync once there are files in it: those whose entries are new. Without that a
+// power failure could take the log with all that was acknowledged from it, however well the files themselves were synced.
+func makeDir(dir string) (fresh []string, err error) {
+	dir = filepath.Clean(dir)
+	if _, err := os.Stat(filepath.Join(dir, raftFile)); err == nil {
+		return nil, nil
+	}
+	fresh = []string{dir, filepath.Dir(dir)} // dir may be of a start that ended before it had a log
+	for {
+		above := fresh[len(fresh)-1]
+		if _, err := os.Stat(above); err == nil || above == filepath.Dir(above) {
+			return fresh, os.MkdirAll(dir, 0o750)
+		}
+		fresh = append(fresh, filepath.Dir(above))
+	}
+}
+
+func syncDir(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }
 
 // HasLog reports whether dir holds a metadata log that was ever written to. Without one Open begins anew.
@@ -137,13 +163,18 @@ func HasLog(dir string) (bool, error) {
 	return st.Size() > 0, nil
 }
 
-func (q *Quorum) open(o Options) error {
+func (q *Quorum) open(o Options, fresh []string) error {
 	var err error
 	if q.store, err = openStore(filepath.Join(o.Dir, metadataFile), o.NodeID); err != nil {
 		return err
 	}
 	if q.log, err = openLog(filepath.Join(o.Dir, raftFile)); err != nil {
 		return err
+	}
+	for _, dir := range fresh {
+		if err := syncDir(dir); err != nil {
+			return fmt.Errorf("%w: %w", ErrDirectory, err)
+		}
 	}
 	snapshots, err := raft.NewFileSnapshotStore(o.Dir, 2, logWriter{q.logger})
 	if err != nil {
