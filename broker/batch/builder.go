@@ -139,9 +139,6 @@ func (b *Builder) SetMaxTimestamp(ms int64) { b.max = ms }
 // Count is the number of records added.
 func (b *Builder) Count() int { return int(b.count) }
 
-// UncompressedSize is the size of the batch so far if it were not compressed, header included, in bytes.
-func (b *Builder) UncompressedSize() int { return HeaderLen + len(b.records) }
-
 // Header is the header the batch would have now, but for length and CRC.
 func (b *Builder) Header() Header {
 	h := Header{

@@ -33,19 +33,6 @@ func (c Codec) String() string {
 	return fmt.Sprintf("codec %d", int8(c))
 }
 
-// ParseCodec reads a codec's name: none or uncompressed, gzip, snappy, lz4, zstd.
-func ParseCodec(name string) (Codec, error) {
-	if name == "uncompressed" {
-		return None, nil
-	}
-	for c := None; c <= Zstd; c++ {
-		if c.String() == name {
-			return c, nil
-		}
-	}
-	return None, fmt.Errorf("%w: %q", ErrUnsupportedCodec, name)
-}
-
 // DefaultLevel is Kafka's default compression level of a codec (KIP-390): gzip -1, lz4 9, zstd 3, others 0.
 func (c Codec) DefaultLevel() int {
 	switch c {

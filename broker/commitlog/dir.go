@@ -239,9 +239,6 @@ func (d *Dir) Partitions() ([]Folder, error) {
 	return out, nil
 }
 
-// PartitionPath returns the folder of a partition in this directory.
-func (d *Dir) PartitionPath(tp TopicPartition) string { return filepath.Join(d.path, tp.String()) }
-
 // Fail takes the directory offline for the rest of the process, for a failure of the disk. The first failure is kept
 // and passed to the callbacks; later calls do nothing.
 func (d *Dir) Fail(err error) {

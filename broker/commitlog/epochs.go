@@ -141,16 +141,6 @@ func (e *epochs) endOffset(epoch batch.LeaderEpoch, logEnd batch.Offset) (batch.
 	return list[higher-1].Epoch, list[higher].StartOffset
 }
 
-func (e *epochs) at(off batch.Offset) (batch.LeaderEpoch, bool) {
-	list := e.view()
-	for i := len(list) - 1; i >= 0; i-- {
-		if list[i].StartOffset <= off {
-			return list[i].Epoch, true
-		}
-	}
-	return batch.NoLeaderEpoch, false
-}
-
 // save writes the file if it differs from the list.
 func (e *epochs) save(fsys vfs.FS, dir string) error {
 	e.file.Lock()

@@ -198,9 +198,6 @@ func (l *Log) EndOffsetForEpoch(e batch.LeaderEpoch) (batch.LeaderEpoch, batch.O
 	return l.epochs.endOffset(e, l.LogEndOffset())
 }
 
-// EpochForOffset is the leader epoch that wrote off.
-func (l *Log) EpochForOffset(off batch.Offset) (batch.LeaderEpoch, bool) { return l.epochs.at(off) }
-
 // Epochs is the leader epoch checkpoint, oldest first. The slice must not be changed.
 func (l *Log) Epochs() []EpochEntry { return l.epochs.view() }
 

@@ -132,6 +132,3 @@ func (p *Partition) Directory(id BrokerID) DirID {
 	}
 	return DirMigrating
 }
-
-// Reassigning reports whether a reassignment is under way.
-func (p *Partition) Reassigning() bool { return len(p.Adding) > 0 || len(p.Removing) > 0 }
