@@ -76,7 +76,8 @@ func Launch(dir string, env []string, args ...string) (*Broker, error) {
 	}
 	full = append(full, args...)
 	cmd := exec.Command(Binary(), full...)
-	cmd.Env = append(os.Environ(), env...)
+	// The WEIR_* variables of a campaign are the test's, not properties of the broker.
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "WEIR_") }), env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
