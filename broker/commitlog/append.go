@@ -155,7 +155,7 @@ func (l *Log) roll(base batch.Offset) (*segment, error) {
 	if err := l.seal(old); err != nil {
 		return nil, err
 	}
-	s, err := l.createSegment(base)
+	s, err := l.createSegment(base, false)
 	if err != nil {
 		// Its files may be there, now or after a crash. Were the old segment to go on past their base, recovery would
 		// take what follows for a broken order and cut it off.

@@ -95,6 +95,9 @@ func (l *Log) flushSegments(upTo batch.Offset) error {
 		if err := s.file.SyncData(); err != nil {
 			return err
 		}
+		if x := s.idx.Load(); x != nil && x.created.Swap(false) {
+			syncDir = true
+		}
 		reached, syncDir = max(reached, end), syncDir || !s.dirSynced.Load()
 	}
 	if err := l.epochs.save(l.fs, l.Dir()); err != nil {

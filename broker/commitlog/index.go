@@ -87,6 +87,7 @@ type index struct {
 		offsets, times               vfs.File // nil until written to
 		offsetsWritten, timesWritten int
 	}
+	created atomic.Bool // a file was made whose name is not durable yet
 }
 
 func newIndex(offsets []offsetEntry, times []timeEntry) *index {
@@ -161,10 +162,10 @@ func (x *index) write(fsys vfs.FS, dir string, base batch.Offset, truncate, sync
 	defer x.file.Unlock()
 	offsets, times := x.offsets.view(), x.times.view()
 	f := &x.file
-	if err := openIndexFile(fsys, segmentPath(dir, base, extIndex), &f.offsets); err != nil {
+	if err := x.open(fsys, segmentPath(dir, base, extIndex), &f.offsets); err != nil {
 		return err
 	}
-	if err := openIndexFile(fsys, segmentPath(dir, base, extTimeIndex), &f.times); err != nil {
+	if err := x.open(fsys, segmentPath(dir, base, extTimeIndex), &f.times); err != nil {
 		return err
 	}
 	vfs.Failpoint("commitlog.index.before-write")
@@ -208,13 +209,14 @@ func (x *index) write(fsys vfs.FS, dir string, base batch.Offset, truncate, sync
 	return f.times.SyncData()
 }
 
-func openIndexFile(fsys vfs.FS, name string, f *vfs.File) error {
+func (x *index) open(fsys vfs.FS, name string, f *vfs.File) error {
 	if *f != nil {
 		return nil
 	}
 	opened, err := fsys.OpenReadWrite(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		opened, err = fsys.Create(name)
+		x.created.Store(true)
 	}
 	if err == nil {
 		*f = opened

@@ -195,12 +195,22 @@ func ReadEpochs(fsys vfs.FS, name string) ([]EpochEntry, error) {
 
 // VerifySegment compares the log of a segment with itself and its indexes, and calls report for each problem: batches
 // that are not whole, in order or intact, records that cannot be read, index entries that do not lead to the batch they
-// name, times that are not the largest so far. An index that is missing is a problem; one that ends early is none.
+// name, times that are not the largest so far. An index that ends early is no problem, and one that is missing is one in
+// all segments but the newest, whose index files come with its first flush.
 // The error is about files that cannot be read at all.
 func VerifySegment(fsys vfs.FS, dir string, base batch.Offset, report func(file string, problem error)) error {
 	v := segmentCheck{base: base, next: base, report: report, log: baseName(base) + extLog}
 	v.index, v.times = baseName(base)+extIndex, baseName(base)+extTimeIndex
-	var err error
+	names, err := fsys.List(dir)
+	if err != nil {
+		return err
+	}
+	v.newest = true
+	for _, name := range names {
+		if other, ext, suffix, ok := parseSegmentName(name); ok && suffix == "" && ext == extLog && other > base {
+			v.newest = false
+		}
+	}
 	if v.offsets, err = ReadOffsetIndex(fsys, filepath.Join(dir, v.index)); v.failed(v.index, err) {
 		return err
 	}
@@ -217,6 +227,7 @@ func VerifySegment(fsys vfs.FS, dir string, base batch.Offset, report func(file 
 
 type segmentCheck struct {
 	base, next        batch.Offset
+	newest            bool // no later segment
 	report            func(file string, problem error)
 	log, index, times string
 	offsets           []IndexEntry
@@ -227,6 +238,9 @@ type segmentCheck struct {
 // failed reports an error about content and tells whether it is of another kind, so that verification cannot go on.
 func (v *segmentCheck) failed(file string, err error) bool {
 	if err == nil {
+		return false
+	}
+	if v.newest && errors.Is(err, fs.ErrNotExist) && file != v.log {
 		return false
 	}
 	if errors.Is(err, ErrInvalidFile) || errors.Is(err, fs.ErrNotExist) && file != v.log {

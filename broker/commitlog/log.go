@@ -229,7 +229,7 @@ func (l *Log) closeClean() error {
 	if err := l.epochs.save(l.fs, l.Dir()); err != nil {
 		return l.fail(err)
 	}
-	if !s.dirSynced.Load() {
+	if x.created.Swap(false) || !s.dirSynced.Load() {
 		if err := vfs.SyncDir(l.fs, l.Dir()); err != nil {
 			return l.fail(err)
 		}
@@ -285,32 +285,21 @@ func (l *Log) Delete() error {
 	return storageError("delete log", l.fs.RemoveAll(l.Dir()))
 }
 
-// createSegment makes the files of an empty segment.
-func (l *Log) createSegment(base batch.Offset) (*segment, error) {
+// createSegment makes an empty segment. In a fresh directory there can be nothing left of an earlier one.
+func (l *Log) createSegment(base batch.Offset, fresh bool) (*segment, error) {
 	dir, c := l.Dir(), l.config.Load()
-	_ = l.fs.Remove(segmentPath(dir, base, extTxnIndex)) // left over from a segment of the same name
+	if !fresh {
+		for _, ext := range [...]string{extTxnIndex, extIndex, extTimeIndex} {
+			_ = l.fs.Remove(segmentPath(dir, base, ext)) // left over from a segment of the same name
+		}
+	}
 	file, err := l.fs.Create(segmentPath(dir, base, extLog))
 	if err != nil {
 		return nil, err
 	}
 	s := newSegment(base, file, l.now())
 	s.jitter = jitterOf(dir, base, c.SegmentJitter, c.SegmentAge)
-	x := newIndex(nil, nil)
-	vfs.Failpoint("commitlog.segment.log-created")
-	for _, f := range [...]struct {
-		ext string
-		to  *vfs.File
-	}{{extIndex, &x.file.offsets}, {extTimeIndex, &x.file.times}} {
-		if *f.to, err = l.fs.Create(segmentPath(dir, base, f.ext)); err != nil {
-			x.close()
-			_ = file.Close()
-			for _, ext := range segmentExts {
-				_ = l.fs.Remove(segmentPath(dir, base, ext))
-			}
-			return nil, err
-		}
-	}
-	s.idx.Store(x)
+	s.idx.Store(newIndex(nil, nil)) // its files are made when there is something to write, at the latest by a clean close
 	if c.Preallocate {
 		if err := file.Preallocate(0, int64(c.SegmentBytes)); err != nil {
 			l.logger.Debug("could not preallocate a segment", "dir", dir, "segment", int64(base), "error", err)

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -567,6 +568,12 @@ func verifyDir(fsys vfs.FS, dir string) error {
 	if err != nil {
 		return err
 	}
+	newest := ""
+	for _, name := range names {
+		if _, ext, suffix, ok := parseSegmentName(name); ok && suffix == "" && ext == extLog {
+			newest = max(newest, name)
+		}
+	}
 	next := batch.Offset(-1)
 	for _, name := range names {
 		base, ext, suffix, ok := parseSegmentName(name)
@@ -576,14 +583,15 @@ func verifyDir(fsys vfs.FS, dir string) error {
 		if base < next {
 			return fmt.Errorf("%s: the segment before ends at %d", name, next)
 		}
-		if next, err = verifySegment(fsys, dir, base); err != nil {
+		if next, err = verifySegment(fsys, dir, base, name == newest); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	return nil
 }
 
-func verifySegment(fsys vfs.FS, dir string, base batch.Offset) (batch.Offset, error) {
+// verifySegment holds the indexes of a segment against its log. The newest segment may have none yet.
+func verifySegment(fsys vfs.FS, dir string, base batch.Offset, newest bool) (batch.Offset, error) {
 	const limit = 1 << 30
 	raw, err := vfs.ReadFile(fsys, segmentPath(dir, base, extLog), limit)
 	if err != nil {
@@ -608,7 +616,7 @@ func verifySegment(fsys vfs.FS, dir string, base batch.Offset) (batch.Offset, er
 		return 0, err
 	}
 	idx, err := vfs.ReadFile(fsys, segmentPath(dir, base, extIndex), limit)
-	if err != nil {
+	if err != nil && !(newest && errors.Is(err, fs.ErrNotExist)) {
 		return 0, err
 	}
 	prev := batch.Offset(-1)
@@ -620,7 +628,7 @@ func verifySegment(fsys vfs.FS, dir string, base batch.Offset) (batch.Offset, er
 		prev = o
 	}
 	times, err := vfs.ReadFile(fsys, segmentPath(dir, base, extTimeIndex), limit)
-	if err != nil {
+	if err != nil && !(newest && errors.Is(err, fs.ErrNotExist)) {
 		return 0, err
 	}
 	prevTime := int64(-1)

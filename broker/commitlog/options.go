@@ -53,6 +53,8 @@ type Options struct {
 	// Dir is the partition's directory. It is created when missing.
 	Dir    string
 	Config Config
+	// New says that Dir was made for this log just now: nothing in it has to be looked for, recovered or cleared away.
+	New bool
 	// Hook is told what happens to the log after Open returned. It may be nil.
 	Hook Hook
 	// Now is the clock; nil means time.Now.

@@ -54,6 +54,15 @@ type loader struct {
 
 func (ld *loader) load() error {
 	l, o := ld.l, ld.o
+	if o.New {
+		s, err := l.createSegment(max(o.LogStartOffset, 0), true)
+		if err != nil {
+			return err
+		}
+		ld.list = []*segment{s}
+		l.epochs.clear()
+		return ld.finish(false)
+	}
 	if _, err := l.fs.Stat(o.Dir); errors.Is(err, fs.ErrNotExist) {
 		if err := l.fs.MkdirAll(o.Dir, 0o755); err != nil {
 			return err
@@ -472,7 +481,7 @@ func (ld *loader) dropBelowStart() error {
 	if len(ld.list) > 0 {
 		return nil
 	}
-	s, err := ld.l.createSegment(max(ld.o.LogStartOffset, 0))
+	s, err := ld.l.createSegment(max(ld.o.LogStartOffset, 0), false)
 	if err != nil {
 		return err
 	}

@@ -201,7 +201,7 @@ func (l *Log) restartAt(to batch.Offset) error {
 		}
 	}
 	vfs.Failpoint("commitlog.truncate-fully.empty")
-	s, err := l.createSegment(to)
+	s, err := l.createSegment(to, false)
 	if err != nil {
 		return l.fail(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"sync"
 
 	"github.com/weir-broker/weir/broker/batch"
 	"github.com/weir-broker/weir/broker/commitlog"
@@ -59,10 +60,9 @@ func (p *Partition) appendLocked(r *AppendRequest) (AppendResult, error) {
 		return AppendResult{}, fmt.Errorf("%w: %d, at least %d are asked for", ErrNotEnoughReplicas, len(s.committed), s.effectiveMinISR())
 	}
 	if !p.mu.identified {
-		if err := p.identify(); err != nil {
+		if err := p.identify(true); err != nil {
 			return AppendResult{}, err
 		}
-		p.mu.identified = true
 	}
 
 	conf := p.settings.Load()
@@ -105,13 +105,46 @@ func (p *Partition) appendLocked(r *AppendRequest) (AppendResult, error) {
 	}, nil
 }
 
-// identify makes the folder and its topic id durable, before the first record:
-// the log must never hold data that nobody can tell the topic of.
-func (p *Partition) identify() error {
+// identify makes the topic id durable, and with folder the folder's name as well, before the first record: the log must
+// never hold data that nobody can tell the topic of. The caller holds mu.
+func (p *Partition) identify(folder bool) error {
 	if err := commitlog.WriteTopicID(p.dir.fs, filepath.Join(p.dir.path, p.name), p.topicID); err != nil {
 		return err
 	}
-	return storageError(vfs.SyncDir(p.dir.fs, p.dir.path))
+	if folder {
+		if err := vfs.SyncDir(p.dir.fs, p.dir.path); err != nil {
+			return storageError(err)
+		}
+	}
+	p.mu.identified = true
+	return nil
+}
+
+// identifyAhead does for new partitions of one directory, in the background and many at a time, what their first record
+// would have to wait for otherwise: a file system commits concurrent syncs together. What fails here is tried again, and
+// reported, by the first append.
+func identifyAhead(d *hostDir, fresh []*Partition) {
+	if vfs.SyncDir(d.fs, d.path) != nil {
+		return
+	}
+	next := make(chan *Partition, len(fresh))
+	for _, p := range fresh {
+		next <- p
+	}
+	close(next)
+	var wg sync.WaitGroup
+	for range min(len(fresh), 16) {
+		wg.Go(func() {
+			for p := range next {
+				p.mu.Lock()
+				if !p.mu.closed && !p.mu.identified {
+					_ = p.identify(false)
+				}
+				p.mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
 }
 
 func producerOrigin(o batch.Origin) policy.Origin {

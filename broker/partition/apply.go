@@ -3,6 +3,7 @@ package partition
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -249,6 +250,15 @@ func (t *Table) openAll(todo []*opening) {
 	for d, err := range failed {
 		t.dirFailed(d, err)
 	}
+	fresh := make(map[*hostDir][]*Partition)
+	for _, o := range todo {
+		if o.request.fresh && o.p.log != nil {
+			fresh[o.p.dir] = append(fresh[o.p.dir], o.p)
+		}
+	}
+	for d, ps := range fresh {
+		t.work.start(func() { identifyAhead(d, ps) })
+	}
 	for _, o := range todo {
 		o.p.applyMetadata(o.m, t.applying.brokers)
 	}
@@ -270,6 +280,8 @@ func (t *Table) create(o *opening) error {
 		}
 	}
 	path := filepath.Join(d.path, o.p.name)
+	_, err := d.fs.Stat(path)
+	o.request.fresh = errors.Is(err, fs.ErrNotExist)
 	if err := d.fs.MkdirAll(path, 0o755); err != nil {
 		return fmt.Errorf("create %s: %w: %w", path, ErrStorage, err)
 	}

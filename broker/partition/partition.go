@@ -114,6 +114,7 @@ type openRequest struct {
 	count      *topicCounters
 	clean      bool // the directory was closed properly
 	identified bool // the folder was there, with its topic id
+	fresh      bool // the folder was made for this replica
 }
 
 func folderName(topic string, index int32) string {
@@ -140,6 +141,7 @@ func (p *Partition) open(r *openRequest) error {
 	log, recovery, err := commitlog.Open(commitlog.Options{
 		FS:                r.dir.fs,
 		Dir:               path,
+		New:               r.fresh,
 		Config:            r.settings.log,
 		Hook:              logHook{p},
 		Now:               p.env.now,
@@ -159,7 +161,7 @@ func (p *Partition) open(r *openRequest) error {
 			"bytes", recovery.TruncatedBytes, "segments", recovery.SegmentsDeleted, "end", int64(log.LogEndOffset()))
 	}
 	producers, err := producerstate.Open(producerstate.Options{
-		FS: r.dir.fs, Dir: path, Expiration: r.settings.producers, Policy: p.env.producer,
+		FS: r.dir.fs, Dir: path, New: r.fresh, Expiration: r.settings.producers, Policy: p.env.producer,
 		Logger: p.env.log.With("topic", p.topic, "partition", p.index),
 	})
 	if err == nil {

@@ -17,8 +17,10 @@ const noOffset = batch.Offset(policy.NoOffset)
 // Options configures a State.
 type Options struct {
 	FS vfs.FS
-	// Dir is the partition's folder, where the snapshots are.
+	// Dir is the partition's folder, where the snapshots are. New says that it
+	// was made just now and holds none.
 	Dir string
+	New bool
 	// Expiration is producer.id.expiration.ms: a producer without an open
 	// transaction is forgotten that long after its last batch's timestamp.
 	Expiration time.Duration
@@ -84,6 +86,9 @@ func Open(o Options) (*State, error) {
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
+	}
+	if o.New {
+		return s, nil
 	}
 	if err := s.listSnapshots(); err != nil {
 		return nil, err

@@ -103,14 +103,19 @@ func (d *damaged) flip(name string) error {
 
 const damagedSnapshot = "snapshot corrupt"
 
+// unlessGone forgives a file that is not there: a kill may come before the first flush of the newest segment, which makes
+// its index files.
+func unlessGone(err error) error {
+	if os.IsNotExist(err) {
+		return nil
+	}
+	return err
+}
+
 func damages() []damage {
 	remove := func(ext string) func(*damaged) error {
 		return func(d *damaged) error {
-			err := os.Remove(d.sibling(d.any(), ext))
-			if os.IsNotExist(err) {
-				return nil
-			}
-			return err
+			return unlessGone(os.Remove(d.sibling(d.any(), ext)))
 		}
 	}
 	return []damage{
@@ -142,13 +147,13 @@ func damages() []damage {
 		{name: "no snapshot", do: remove(".snapshot")},
 		{name: "indexes emptied", full: true, do: func(d *damaged) error {
 			for _, ext := range []string{".index", ".timeindex"} {
-				if err := os.Truncate(d.sibling(d.any(), ext), 0); err != nil {
+				if err := unlessGone(os.Truncate(d.sibling(d.any(), ext), 0)); err != nil {
 					return err
 				}
 			}
 			return nil
 		}},
-		{name: "index cut", full: true, do: func(d *damaged) error { return d.cut(d.sibling(d.any(), ".index"), 100) }},
+		{name: "index cut", full: true, do: func(d *damaged) error { return unlessGone(d.cut(d.sibling(d.any(), ".index"), 100)) }},
 		{name: damagedSnapshot, do: func(d *damaged) error {
 			name := d.sibling(d.any(), ".snapshot")
 			if _, err := os.Stat(name); err != nil {
@@ -156,11 +161,24 @@ func damages() []damage {
 			}
 			return d.edit(name, func(raw []byte) []byte { raw[2+d.r.IntN(len(raw)-2)] ^= 0x10; return raw })
 		}},
-		{name: "no leader epochs", full: true, do: func(d *damaged) error { return os.Remove(filepath.Join(d.dir, "leader-epoch-checkpoint")) }},
+		{name: "no leader epochs", full: true, do: func(d *damaged) error {
+			// Kafka recovers a segment without an index before all others, and then takes its first batch for the beginning
+			// of an epoch that it has nothing older of. The newest segment's index may not be there yet: make it.
+			for _, ext := range []string{".index", ".timeindex"} {
+				f, err := os.OpenFile(d.sibling(d.last(), ext), os.O_CREATE|os.O_WRONLY, 0o644)
+				if err != nil {
+					return err
+				}
+				if err := f.Close(); err != nil {
+					return err
+				}
+			}
+			return unlessGone(os.Remove(filepath.Join(d.dir, "leader-epoch-checkpoint")))
+		}},
 		{name: "torn tail and no indexes", full: true, do: func(d *damaged) error {
 			for _, name := range d.names {
 				for _, ext := range []string{".index", ".timeindex"} {
-					if err := os.Remove(d.sibling(name, ext)); err != nil {
+					if err := unlessGone(os.Remove(d.sibling(name, ext))); err != nil {
 						return err
 					}
 				}

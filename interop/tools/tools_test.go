@@ -49,6 +49,7 @@ var masks = []mask{
 	{regexp.MustCompile(`\b(host|Host):? ?127\.0\.0\.1 +(port:? ?)?\d+`), "$1 127.0.0.1 PORT"},
 	{regexp.MustCompile(`(127\.0\.0\.1\s+)\d{4,5}\b`), "${1}PORT"},
 	{regexp.MustCompile(`((?:TopicId|Cluster ID|ClusterId): *)[0-9A-Za-z_-]{22}`), "${1}ID"},
+	{regexp.MustCompile(`"avg_throughput":[0-9.E]+`), `"avg_throughput":N`}, // first: its digits can look like a time
 	{regexp.MustCompile(`\b1[5-9]\d{11}\b`), "TIME"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(,\d+)?`), "TIME"},
 	{regexp.MustCompile(`tries=\d+|after \d+ attempt`), "tries"},
@@ -63,7 +64,6 @@ var positions = []mask{
 
 var measures = []mask{
 	{regexp.MustCompile(`\d+(\.\d+)? (records/sec|MB/sec|ms)`), "N $2"},
-	{regexp.MustCompile(`"avg_throughput":[0-9.E]+`), `"avg_throughput":N`},
 	{regexp.MustCompile(`"offset":\d+|"partition":\d+`), "N"},
 }
 
