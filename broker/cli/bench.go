@@ -173,6 +173,9 @@ func (o *benchOptions) run(ctx context.Context, g *globals, test string, bench f
 	case o.size < 8:
 		return usageError{fmt.Errorf("--size %d: too small; use at least 8 bytes", o.size)}
 	}
+	if o.rate < 0 {
+		return usageError{fmt.Errorf("--rate %d: not a rate; use 1 or more records per second, or 0 for as fast as possible", o.rate)}
+	}
 	if _, err := o.producerOptions(); err != nil {
 		return err
 	}

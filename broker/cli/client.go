@@ -108,7 +108,7 @@ var fixes = map[*kerr.Error]string{
 	kerr.UnknownTopicOrPartition:    "see 'weir topic list'",
 	kerr.UnknownTopicID:             "see 'weir topic list'",
 	kerr.TopicAlreadyExists:         "choose another name, or pass --if-not-exists",
-	kerr.InvalidTopicException:      "use letters, digits, '.', '_' and '-', at most 249 of them",
+	kerr.InvalidTopicException:      "a name is letters, digits, '.', '_' and '-', at most 249 of them, and differs from others in more than '.' and '_'",
 	kerr.InvalidPartitions:          "partitions can be added, never taken away",
 	kerr.InvalidReplicationFactor:   "ask for no more replicas than there are brokers",
 	kerr.InvalidConfig:              "docs/config.md has the properties and their values",

@@ -7,10 +7,12 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // Exit codes of every command.
@@ -56,7 +58,11 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if err == nil {
 		return exitDone
 	}
-	fmt.Fprintf(stderr, "weir: %s\n", strings.TrimRight(err.Error(), "\n"))
+	text := strings.TrimRight(err.Error(), "\n")
+	if isCobraUsage(err) {
+		text += "; see 'weir --help'"
+	}
+	fmt.Fprintf(stderr, "weir: %s\n", text)
 	var usage usageError
 	if errors.As(err, &usage) || isCobraUsage(err) {
 		return exitUsage
@@ -83,6 +89,7 @@ Start a broker with no configuration, then look at it from another terminal:
   weir topic create hello --partitions 3
   echo 'hello, world' | weir produce hello
   weir consume hello -n 1`,
+		Version:       Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(*cobra.Command, []string) error {
@@ -96,7 +103,18 @@ Start a broker with no configuration, then look at it from another terminal:
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError{fmt.Errorf("%w; see '%s --help'", err, cmd.CommandPath())}
+		text := err.Error()
+		var number *strconv.NumError
+		if errors.As(err, &number) { // Go's wording says nothing to who typed the number
+			text = strings.Replace(text, number.Error(), "not a number, or out of range", 1)
+		}
+		return usageError{fmt.Errorf("%s; see '%s --help'", text, cmd.CommandPath())}
+	})
+	root.SetGlobalNormalizationFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if name == "bootstrap-server" || name == "bootstrap-servers" { // as Kafka's tools and clients call it
+			name = "bootstrap"
+		}
+		return pflag.NormalizedName(name)
 	})
 	bootstrap := "127.0.0.1:9092"
 	if env := os.Getenv("WEIR_BOOTSTRAP"); env != "" {

@@ -56,8 +56,11 @@ func newServeCommand(g *globals) *cobra.Command {
 The file has Kafka's own property names. WEIR_* environment variables come next (WEIR_LOG_RETENTION_MS sets
 log.retention.ms), --override last. Everything wrong is reported at once, with its line; unknown keys only warn.`,
 		Example: "  weir serve -c server.properties --override log.retention.hours=24",
-		Args:    cobra.NoArgs,
+		Args:    args(cobra.NoArgs, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if path == "" {
+				return usageError{fmt.Errorf("-c is missing: name a properties file, such as -c server.properties; 'weir dev' needs none")}
+			}
 			logger, err := logs.logger(g)
 			if err != nil {
 				return err
@@ -66,7 +69,6 @@ log.retention.ms), --override last. Everything wrong is reported at once, with i
 		},
 	}
 	cmd.Flags().StringVarP(&path, "config", "c", "", "properties file")
-	_ = cmd.MarkFlagRequired("config")
 	cmd.Flags().StringArrayVar(&overrides, "override", nil, "property to set over the file, key=value; may be repeated")
 	logs.add(cmd)
 	return cmd
@@ -79,10 +81,10 @@ func newDevCommand(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dev",
 		Short: "Run a broker with no configuration",
-		Long: `Run a real broker with no configuration: it formats an empty directory itself, keeps what it is given there,
+		Long: `Run a real broker with no configuration: it formats a new directory itself, keeps what it is given there,
 and prints "weir ready bootstrap=… admin=…" when it serves. Ctrl-C stops it cleanly.`,
 		Example: "  weir dev --listen 127.0.0.1:19092 --dir /tmp/weir --override log.retention.hours=1",
-		Args:    cobra.NoArgs,
+		Args:    args(cobra.NoArgs, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			logger, err := logs.logger(g)
 			if err != nil {
@@ -116,10 +118,10 @@ and prints "weir ready bootstrap=… admin=…" when it serves. Ctrl-C stops it 
 func serve(ctx context.Context, g *globals, logger *slog.Logger, sources config.Sources) error {
 	broker, warnings, err := config.Load(sources)
 	for _, w := range warnings {
-		logger.Warn("configuration", "warning", w)
+		logger.Warn("configuration", slog.Any("", w)) // no key: place, key and text stand by themselves
 	}
 	if err != nil {
-		return fmt.Errorf("the configuration does not hold:\n%w", err)
+		return fmt.Errorf("the configuration is invalid:\n%w", err)
 	}
 	n, err := node.Start(ctx, node.Options{Config: broker, Logger: logger, Version: Version})
 	if err != nil {
@@ -136,6 +138,9 @@ func serve(ctx context.Context, g *globals, logger *slog.Logger, sources config.
 	defer cancel()
 	if stopErr := n.Stop(stop); err == nil {
 		err = stopErr
+	}
+	if err == nil {
+		logger.Info("stopped")
 	}
 	return err
 }

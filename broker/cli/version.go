@@ -25,7 +25,7 @@ func newVersionCommand(g *globals) *cobra.Command {
 		Use:     "version",
 		Short:   "Print the version of this binary",
 		Example: "  weir version -o json",
-		Args:    cobra.NoArgs,
+		Args:    args(cobra.NoArgs, "no arguments"),
 		RunE: func(*cobra.Command, []string) error {
 			report := versionReport{Version: Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Kafka: "4.4"}
 			if build, ok := debug.ReadBuildInfo(); ok {

@@ -37,17 +37,20 @@ func Load(s Sources) (*Broker, []Warning, error) {
 			l.problem(l.place(f.key), f.key, f.cause, f.fix)
 		}
 	}
+	if len(l.problems) == 0 {
+		l.warnCombinations(b)
+	}
+	slices.SortStableFunc(l.warnings, func(a, b Warning) int { return cmp.Compare(l.line(a.Place), l.line(b.Place)) })
 	if len(l.problems) > 0 {
-		slices.SortStableFunc(l.problems, func(a, b Problem) int { return cmp.Compare(l.line(a), l.line(b)) })
+		slices.SortStableFunc(l.problems, func(a, b Problem) int { return cmp.Compare(l.line(a.Place), l.line(b.Place)) })
 		return nil, l.warnings, &LoadError{l.problems}
 	}
-	l.warnCombinations(b)
 	return b, l.warnings, nil
 }
 
-// line is the line of a problem in the file; what is not at a line comes last.
-func (l *loader) line(p Problem) int {
-	text, ok := strings.CutPrefix(p.Place, l.path+":")
+// line is the line of a place in the file; what is not at a line comes last.
+func (l *loader) line(place string) int {
+	text, ok := strings.CutPrefix(place, l.path+":")
 	if n, err := strconv.Atoi(text); ok && err == nil {
 		return n
 	}
@@ -241,7 +244,7 @@ func fixFor(p *Property) string {
 	case p.Type == Boolean:
 		return "write true or false" + standard
 	case rule != "" && (p.Type == String || p.Type == List):
-		return "choose of " + rule + standard
+		return "choose from " + rule + standard
 	case rule != "":
 		return fmt.Sprintf("write a number (%s) in %s%s", p.Type, rule, standard)
 	case p.Type == Int || p.Type == Short || p.Type == Long || p.Type == Double:

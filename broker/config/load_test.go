@@ -81,7 +81,7 @@ server.properties:4: num.partitions: "0": Value must be at least 1; write a numb
 server.properties:5: log.retention.ms: "forever": Not a number of type LONG; write a number (long)
 server.properties:6: auto.create.topics.enable: "yes": Expected value to be either true or false; write true or false, or remove it for the default true
 server.properties:7: "\\u12zz" is not a unicode escape; write four hexadecimal digits after \u, or \\u for a backslash
-server.properties:8: compression.type: "brotli": String must be one of: uncompressed, zstd, lz4, snappy, gzip, producer; choose of [uncompressed, zstd, lz4, snappy, gzip, producer], or remove it for the default producer
+server.properties:8: compression.type: "brotli": String must be one of: uncompressed, zstd, lz4, snappy, gzip, producer; choose from [uncompressed, zstd, lz4, snappy, gzip, producer], or remove it for the default producer
 server.properties:9: listeners: listener SSL speaks SSL, which this version does not serve; map it to PLAINTEXT, or put a TLS proxy in front
 --override: oops: has no value; write --override key=value
 --override: message.max.bytes: "-1": Value must be at least 0; write a number (int) in [0,...], or remove it for the default 1048588
