@@ -47,7 +47,7 @@ campaign-crash: export WEIR_CRASH_PER_FAILPOINT = 5
 campaign-frames:          ## 10 million mutated frames
 	WEIR_FUZZ_FRAMES=10000000 $(GO) test -count=1 -v -timeout 20m -run TestMutatedFrames ./broker/api
 campaign-oracle:          ## 200,000 batches and 200,000 idempotent sequences through Kafka's own classes
-	WEIR_VALIDATE_CASES=200000 WEIR_PRODUCER_SEQUENCES=200000 $(GO) test -tags interop -count=1 -v -timeout 40m ./interop/validate ./interop/producers
+	WEIR_VALIDATE_CASES=200000 WEIR_IDEMPOTENCE_SEQUENCES=200000 $(GO) test -tags interop -count=1 -v -timeout 40m ./interop/validate ./interop/idempotence
 
 bench:                ## Go benchmarks of the hot path
 	$(GO) test -run '^$$' -bench . -benchmem ./broker/batch ./broker/commitlog ./broker/partition ./broker/api
