@@ -448,8 +448,9 @@ func (c *Conn) teardown(err error) {
 	if c.cancel != nil {
 		c.cancel()
 	}
+	c.server.ending(c, err)
 	_ = c.nc.Close()
-	c.server.closed(c, err)
+	c.server.closed(c)
 }
 
 // readFrame returns the next frame, without its length.

@@ -355,8 +355,20 @@ func remoteIP(nc net.Conn) netip.Addr {
 	return netip.Addr{}
 }
 
-// closed forgets c and says why it ended.
-func (s *Server) closed(c *Conn, err error) {
+// ending says why c ends, before the client can know that it did: what a client sees is counted already.
+func (s *Server) ending(c *Conn, err error) {
+	switch {
+	case err == nil, errors.Is(err, io.EOF), errors.Is(err, errDraining), errors.Is(err, net.ErrClosed):
+	case errors.Is(err, ErrFrameLength):
+		s.o.Metrics.badFrames.Add(1)
+		s.o.Logger.Warn("connection closed", slog.Any("conn", c), slog.Any("error", err))
+	default:
+		s.o.Logger.Debug("connection closed", slog.Any("conn", c), slog.Any("error", err))
+	}
+}
+
+// closed forgets c.
+func (s *Server) closed(c *Conn) {
 	ip := remoteIP(c.nc)
 	s.mu.Lock()
 	delete(s.mu.conns, c)
@@ -366,12 +378,4 @@ func (s *Server) closed(c *Conn, err error) {
 	close(s.mu.slot)
 	s.mu.slot = make(chan struct{})
 	s.mu.Unlock()
-	switch {
-	case err == nil, errors.Is(err, io.EOF), errors.Is(err, errDraining), errors.Is(err, net.ErrClosed):
-	case errors.Is(err, ErrFrameLength):
-		s.o.Metrics.badFrames.Add(1)
-		s.o.Logger.Warn("connection closed", slog.Any("conn", c), slog.Any("error", err))
-	default:
-		s.o.Logger.Debug("connection closed", slog.Any("conn", c), slog.Any("error", err))
-	}
 }
