@@ -97,9 +97,50 @@ func (b *Buffer) release() {
 }
 
 // Pool hands out buffers by size class. The zero Pool is ready for use. Memory that is not used for
-// two collections goes back to the runtime, so an idle broker keeps none.
+// two collections goes back to the runtime, but for a few large buffers: the heap of a broker is so
+// small that collections come many times a second, and a buffer of a megabyte made anew has to be
+// cleared and its pages mapped, which costs more than the read it is for.
 type Pool struct {
 	classes [classCount]sync.Pool
+
+	large struct {
+		sync.Mutex
+		kept  [classCount][]*Buffer
+		bytes int // of all kept, at most keptBytes
+	}
+}
+
+// Buffers of at least largeBytes are kept for the next user, up to keptBytes together.
+const (
+	largeBytes = 64 << 10
+	keptBytes  = 16 << 20
+)
+
+// takeLarge returns a kept buffer of a class, or nil.
+func (p *Pool) takeLarge(class int) *Buffer {
+	p.large.Lock()
+	defer p.large.Unlock()
+	kept := p.large.kept[class]
+	if len(kept) == 0 {
+		return nil
+	}
+	b := kept[len(kept)-1]
+	kept[len(kept)-1] = nil
+	p.large.kept[class] = kept[:len(kept)-1]
+	p.large.bytes -= cap(b.B)
+	return b
+}
+
+// keepLarge keeps a buffer unless enough are kept.
+func (p *Pool) keepLarge(class int, b *Buffer) bool {
+	p.large.Lock()
+	defer p.large.Unlock()
+	if p.large.bytes+cap(b.B) > keptBytes {
+		return false
+	}
+	p.large.bytes += cap(b.B)
+	p.large.kept[class] = append(p.large.kept[class], b)
+	return true
 }
 
 // Get returns a buffer with len(B) == 0 and cap(B) >= n. The bytes up to the capacity hold whatever
@@ -109,6 +150,12 @@ func (p *Pool) Get(n int) *Buffer {
 		return &Buffer{B: make([]byte, 0, n), pool: p}
 	}
 	class := classFor(n)
+	if classBytes(class) >= largeBytes {
+		if b := p.takeLarge(class); b != nil {
+			b.free = false
+			return b
+		}
+	}
 	if b, ok := p.classes[class].Get().(*Buffer); ok {
 		b.free = false
 		return b
@@ -132,6 +179,9 @@ func (p *Pool) put(b *Buffer) {
 	class := classFor(c)
 	if classBytes(class) > c {
 		class-- // grown by append to a capacity between two classes
+	}
+	if c >= largeBytes && p.keepLarge(class, b) {
+		return
 	}
 	p.classes[class].Put(b)
 }
