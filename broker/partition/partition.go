@@ -43,8 +43,8 @@ type Partition struct {
 	waiters  waiters
 	flusher  flusher
 
-	// mu is the append lock. It is held over one write to the log and over
-	// nothing else that blocks.
+	// mu is the append lock. It is held over one write to the log, and once in
+	// the life of a replica over the syncs of its topic id (identify).
 	mu struct {
 		sync.Mutex
 		isr       isrState
