@@ -29,6 +29,7 @@ var allowed = map[string][]string{
 	"api":           {"network", "partition", "controller", "metadata", "config", "batch"},
 	"adminhttp":     {"partition", "metadata", "config"},
 	"controller":    {"metadata", "config"},
+	"group":         {"coordinator", "metadata", "config", "policy"},
 	"partition":     {"commitlog", "producerstate", "metadata", "config", "batch", "policy", "vfs"},
 	"commitlog":     {"batch", "vfs", "policy"},
 	"producerstate": {"batch", "vfs", "policy"},
@@ -43,7 +44,7 @@ var allowed = map[string][]string{
 
 // onlyUser names third-party modules that exactly the listed packages may import in non-test files.
 var onlyUser = map[string][]string{
-	"github.com/twmb/franz-go/pkg/kmsg": {"api", "cli"},
+	"github.com/twmb/franz-go/pkg/kmsg": {"api", "cli", "group"},
 	"github.com/twmb/franz-go/pkg/kgo":  {"cli"},
 	"github.com/twmb/franz-go/pkg/kadm": {"cli"},
 	"github.com/hashicorp/raft":         {"quorum"},
@@ -52,7 +53,7 @@ var onlyUser = map[string][]string{
 }
 
 // pure packages hold state machines and arithmetic: no clock, no randomness of their own, no goroutine, no files.
-var pure = []string{"metadata", "policy", "batch"}
+var pure = []string{"metadata", "policy", "batch", "group"}
 
 type listed struct {
 	ImportPath string
