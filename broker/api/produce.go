@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/weir-broker/weir/broker/batch"
@@ -98,6 +99,33 @@ func (p *produceCall) appendAll() {
 			part.records = nil
 		}
 	}
+	p.flushAll()
+}
+
+// flushAll makes durable what flush.messages promises, all partitions at once: a disk serves concurrent flushes together.
+func (p *produceCall) flushAll() {
+	var wg sync.WaitGroup
+	var last *producePartition // is flushed here
+	for i := range p.partitions {
+		part := &p.partitions[i]
+		if !part.result.FlushDue {
+			continue
+		}
+		if last != nil {
+			wg.Go(last.flush)
+		}
+		last = part
+	}
+	if last != nil {
+		last.flush()
+		wg.Wait()
+	}
+}
+
+func (part *producePartition) flush() {
+	if err := part.replica.Flush(part.next); err != nil {
+		part.refuse(codeOf(err), "")
+	}
 }
 
 func (p *produceCall) topic(t *produceTopic) *metadata.Topic {
@@ -126,16 +154,14 @@ func (p *produceCall) append(topic *metadata.Topic, part *producePartition, inte
 	}
 	counters := p.handler.metrics.topic(topic.Name)
 	counters.produces.Add(1)
-	part.result, err = rep.Append(partition.AppendRequest{Raw: part.records, Acks: p.acks, Origin: batch.OriginClient, CurrentLeaderEpoch: partition.NoEpoch})
+	part.result, err = rep.Append(partition.AppendRequest{Raw: part.records, Acks: p.acks, Origin: batch.OriginClient, CurrentLeaderEpoch: partition.NoEpoch, FlushLater: true})
 	if err != nil {
 		counters.failedProduces.Add(1)
 		p.failed(topic, rep, part, err)
 		return
 	}
-	if p.acks == partition.AcksAll {
-		part.replica, part.next = rep, part.result.LastOffset+1
-		part.waiting = true
-	}
+	part.replica, part.next = rep, part.result.LastOffset+1
+	part.waiting = p.acks == partition.AcksAll
 }
 
 // failed notes why an append was refused. A batch that was looked at and found wanting is answered

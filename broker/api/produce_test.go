@@ -2,13 +2,16 @@ package api
 
 import (
 	"bytes"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/weir-broker/weir/broker/batch"
 	"github.com/weir-broker/weir/broker/metadata"
+	"github.com/weir-broker/weir/broker/vfs"
 )
 
 // plainBatch is a batch without a producer, timestamps 1000, 1001, ….
@@ -129,6 +132,42 @@ func TestProduceRetryGetsTheOriginalOffset(t *testing.T) {
 }
 
 // Case 14: after sequence 2147483647 comes 0, inside a batch too.
+func TestFlushMessagesIsDurableInAllPartitionsWhenAnswered(t *testing.T) {
+	r := newRig(t, Options{})
+	r.addTopic("a", 3)
+	one := "1"
+	r.publish(&metadata.Config{Resource: metadata.Resource{Type: metadata.TopicResource, Name: "a"}, Key: "flush.messages", Value: &one})
+	c := r.dial()
+	var mu sync.Mutex
+	synced := map[string]bool{}
+	r.fs.OnOp(func(op vfs.Op) {
+		mu.Lock()
+		defer mu.Unlock()
+		if op.Kind == vfs.OpSyncData {
+			synced[filepath.Base(filepath.Dir(op.Name))] = true
+		}
+	})
+	for _, acks := range []int16{1, -1} {
+		mu.Lock()
+		clear(synced)
+		mu.Unlock()
+		req := produceRequest(9, acks, "a", 0, plainBatch("x"))
+		for i := range int32(2) {
+			req.Topics[0].Partitions = append(req.Topics[0].Partitions, kmsg.ProduceRequestTopicPartition{Partition: i + 1, Records: plainBatch("x", "y")})
+		}
+		for _, p := range c.request(req).(*kmsg.ProduceResponse).Topics[0].Partitions {
+			if p.ErrorCode != 0 {
+				t.Fatalf("acks %d: %+v", acks, p)
+			}
+		}
+		mu.Lock()
+		if !synced["a-0"] || !synced["a-1"] || !synced["a-2"] {
+			t.Errorf("acks %d: synced before the answer: %v", acks, synced)
+		}
+		mu.Unlock()
+	}
+}
+
 func TestProduceSequenceWraps(t *testing.T) {
 	r := newRig(t, Options{})
 	r.addTopic("a", 1)

@@ -21,14 +21,19 @@ type replicas interface {
 // replica is one replica of one partition.
 type replica interface {
 	appender
+	watched
 	fetcher
 	offsets
 }
 
 type appender interface {
 	Append(partition.AppendRequest) (partition.AppendResult, error)
+	Flush(next batch.Offset) error
 	AckState(next batch.Offset) (done bool, err error)
 	LogStartOffset() batch.Offset
+}
+
+type watched interface {
 	Watch(*partition.Waiter)
 	Unwatch(*partition.Waiter)
 }

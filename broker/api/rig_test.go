@@ -34,6 +34,7 @@ type rig struct {
 	handler    *Handler
 	server     *network.Server
 	addr       string
+	fs         *vfs.Mem
 	table      *partition.Table
 	quorum     *testQuorum
 	controller *controller.Controller
@@ -57,7 +58,8 @@ func newRig(t testing.TB, o Options) *rig {
 	if o.Features == nil {
 		o.Features = []metadata.SupportedFeature{{Name: "metadata.version", Min: 7, Max: 30}, {Name: "kraft.version", Min: 0, Max: 1}}
 	}
-	dir, err := commitlog.OpenDir(vfs.NewMem(), "data", commitlog.DirOptions{ClusterID: testCluster, NodeID: 1})
+	fs := vfs.NewMem()
+	dir, err := commitlog.OpenDir(fs, "data", commitlog.DirOptions{ClusterID: testCluster, NodeID: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +87,7 @@ func newRig(t testing.TB, o Options) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{t: t, handler: New(o), addr: l.Addr().String(), table: table, quorum: q, controller: c}
+	r := &rig{t: t, handler: New(o), addr: l.Addr().String(), fs: fs, table: table, quorum: q, controller: c}
 	r.server = network.NewServer(network.Options{Handler: r.handler, Listeners: []network.Listener{{Name: "PLAINTEXT", Listener: l}}, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	r.server.Start()
 	t.Cleanup(func() {

@@ -30,16 +30,26 @@ func (p *Partition) Append(r AppendRequest) (AppendResult, error) {
 	}
 	conf := p.settings.Load()
 	if conf.log.FlushMessages < math.MaxInt64 && p.log.FlushDue(p.env.now()) {
-		// flush.messages is a promise to whoever gets the answer. Appends that
-		// come meanwhile share the flush after this one.
-		if err := p.log.Flush(result.LastOffset + 1); err != nil {
-			return AppendResult{}, p.failure(err)
+		// flush.messages is a promise to whoever gets the answer.
+		if r.FlushLater {
+			result.FlushDue = true
+		} else if err := p.Flush(result.LastOffset + 1); err != nil {
+			return AppendResult{}, err
 		}
 	}
 	if r.Acks == AcksAll && conf.flushAcks {
 		p.flushTo(result.LastOffset + 1)
 	}
 	return result, nil
+}
+
+// Flush makes everything below next durable. Appends that come while it runs
+// share the flush after this one. The error is ErrStorage.
+func (p *Partition) Flush(next batch.Offset) error {
+	if err := p.log.Flush(next); err != nil {
+		return p.failure(err)
+	}
+	return nil
 }
 
 // lockedAppend gives the append lock back even if a bug panics over what a client sent: that ends the client's connection,

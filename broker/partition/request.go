@@ -26,6 +26,9 @@ type AppendRequest struct {
 	// CurrentLeaderEpoch fences an appender that decided under another
 	// leadership; NoEpoch from clients.
 	CurrentLeaderEpoch batch.LeaderEpoch
+	// FlushLater leaves a flush that flush.messages or flush.ms asks for to the
+	// caller, who appends to several partitions and flushes them together.
+	FlushLater bool
 }
 
 // AppendResult says where the batch is.
@@ -39,6 +42,8 @@ type AppendResult struct {
 	LogStartOffset batch.Offset
 	// Duplicate is set for a retry of a batch that was appended before.
 	Duplicate bool
+	// FlushDue: nobody may hear of the batch before Flush of LastOffset + 1.
+	FlushDue bool
 }
 
 // Isolation is what a consumer may see.
