@@ -21,8 +21,10 @@ type stream interface {
 // inside a record counts as a bad record and elsewhere as a broken stream.
 var errLZ4Underflow = errors.New("lz4 frame ends inside a checksum")
 
-// maxPooledScratch is the largest scratch buffer kept for reuse, in bytes.
-const maxPooledScratch = 1 << 20
+// maxPooledScratch is the largest scratch buffer kept for reuse, in bytes: the largest block of LZ4. Some clients write
+// a batch as one such block, and a buffer made anew for each has to be cleared and its pages mapped, which costs more
+// than the unpacking.
+const maxPooledScratch = 4 << 20
 
 func openStream(c Codec, packed []byte) (stream, error) {
 	switch c {

@@ -3,6 +3,7 @@ package batch
 import (
 	"encoding/binary"
 	"io"
+	"math/bits"
 	"sync"
 
 	"github.com/pierrec/lz4/v4"
@@ -121,7 +122,7 @@ func (s *lz4Stream) block() ([]byte, error) {
 // unpack unpacks a compressed block. Memory goes by what the block holds, not by what the frame header claims it may.
 func (s *lz4Stream) unpack(src []byte) ([]byte, bool) {
 	if room := min(s.maxBlock, max(lz4Block, lz4UsualRatio*len(src))); cap(s.buf) < room {
-		s.buf = make([]byte, room)
+		s.buf = make([]byte, 1<<bits.Len(uint(room-1))) // few sizes, so that it is soon large enough for all
 	}
 	n, err := lz4.UncompressBlock(src, s.buf[:min(cap(s.buf), s.maxBlock)])
 	if err == nil && lz4EndsInLiterals(src, s.buf[:n]) {
