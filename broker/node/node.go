@@ -79,7 +79,7 @@ type Node struct {
 	server     *network.Server
 
 	serving  atomic.Bool
-	watch    sync.WaitGroup // the goroutines that notice a failed quorum and report log directories
+	watch    sync.WaitGroup // the goroutines that notice a failed quorum, report log directories and mind the memory
 	stopping chan struct{}
 	moved    chan struct{} // holds one: log directories have something to report
 	stages   []stage       // what was started, in order
@@ -258,6 +258,7 @@ func (n *Node) startBroker(ctx context.Context, o Options) (err error) {
 		d.SetBrokerEpoch(int64(epoch))
 	}
 	n.watch.Go(func() { n.reportDirectoriesLoop(epoch) })
+	n.watch.Go(n.keepMemoryBudget)
 	n.table.Start()
 	overrides := map[netip.Addr]int{}
 	for host, limit := range o.Config.MaxConnectionsPerIPFor {
