@@ -121,7 +121,7 @@ func newConfigGetCommand(g *globals) *cobra.Command {
 			}
 			for _, key := range keys {
 				if !slices.ContainsFunc(rows, func(r configRow) bool { return r.Name == key }) {
-					return fmt.Errorf("%s %s: no property %s; see 'weir config get %s %s --all'", given[0], given[1], key, given[0], given[1])
+					return notDescribed(given, kind, key)
 				}
 			}
 			if !all && len(keys) == 0 {
@@ -133,6 +133,14 @@ func newConfigGetCommand(g *globals) *cobra.Command {
 	cmd.Flags().BoolVarP(&all, "all", "a", false, "show what is default or inherited too")
 	cmd.Flags().BoolVar(&doc, "doc", false, "add what each property means (with -o json)")
 	return cmd
+}
+
+// notDescribed is the error for a property that a broker does not tell of.
+func notDescribed(given []string, kind configKind, key string) error {
+	if _, known := config.Lookup(kind.scope, key); known {
+		return fmt.Errorf("%s %s: %s is not set; see 'weir config get %s %s --all'", given[0], given[1], key, given[0], given[1])
+	}
+	return unknownKey(given, key, propertyNames(kind.scope, ""))
 }
 
 // inherited reports whether a topic or group only has the value because its broker does.
@@ -230,8 +238,10 @@ func failedConfig(given []string, err error) error {
 }
 
 const (
-	opSet    = kmsg.IncrementalAlterConfigOpSet
-	opDelete = kmsg.IncrementalAlterConfigOpDelete
+	opSet      = kmsg.IncrementalAlterConfigOpSet
+	opDelete   = kmsg.IncrementalAlterConfigOpDelete
+	opAppend   = kmsg.IncrementalAlterConfigOpAppend
+	opSubtract = kmsg.IncrementalAlterConfigOpSubtract
 )
 
 // alteration is one key of an IncrementalAlterConfigs request.
@@ -272,7 +282,7 @@ func newConfigSetCommand(g *globals) *cobra.Command {
 		Long: "Set properties; others stay as they are. All of them are set, or none. KEY+=VALUE adds to a list, KEY-=VALUE removes from it.\n" +
 			configLong,
 		Example:           "  weir config set topic orders retention.ms=3600000 segment.ms=600000\n  weir config set topic orders cleanup.policy+=compact",
-		Args:              args(cobra.MinimumNArgs(3), "KIND NAME KEY=VALUE..."),
+		Args:              changeArgs("KIND NAME KEY=VALUE..."),
 		ValidArgsFunction: g.completeConfig(true),
 		RunE: func(cmd *cobra.Command, given []string) error {
 			names, values, err := keyValues(given[2:])
@@ -284,9 +294,9 @@ func newConfigSetCommand(g *globals) *cobra.Command {
 				value := values[key]
 				change := alteration{opSet, key, &value}
 				if base, ok := strings.CutSuffix(key, "+"); ok {
-					change.op, change.key = kmsg.IncrementalAlterConfigOpAppend, base
+					change.op, change.key = opAppend, base
 				} else if base, ok := strings.CutSuffix(key, "-"); ok {
-					change.op, change.key = kmsg.IncrementalAlterConfigOpSubtract, base
+					change.op, change.key = opSubtract, base
 				}
 				changes = append(changes, change)
 			}
@@ -304,7 +314,7 @@ func newConfigDeleteCommand(g *globals) *cobra.Command {
 		Short:             "Return properties to their defaults",
 		Long:              "Return properties to what they are without being set here.\n" + configLong,
 		Example:           "  weir config delete topic orders retention.ms",
-		Args:              args(cobra.MinimumNArgs(3), "KIND NAME KEY..."),
+		Args:              changeArgs("KIND NAME KEY..."),
 		ValidArgsFunction: g.completeConfig(false),
 		RunE: func(cmd *cobra.Command, given []string) error {
 			var changes []alteration
@@ -321,6 +331,28 @@ func newConfigDeleteCommand(g *globals) *cobra.Command {
 	return cmd
 }
 
+// changeArgs checks KIND NAME KEY. NAME is what is forgotten: a key then stands in its place.
+func changeArgs(want string) cobra.PositionalArgs {
+	count := args(cobra.MinimumNArgs(3), want)
+	return func(cmd *cobra.Command, given []string) error {
+		if len(given) < 2 {
+			return count(cmd, given)
+		}
+		kind, known := configKinds[given[0]]
+		key, _, assigned := strings.Cut(given[1], "=")
+		_, property := config.Lookup(kind.scope, key)
+		if !known || !assigned && (!property || len(given) > 2) {
+			return count(cmd, given)
+		}
+		name, more := "NAME", ""
+		if kind.scope == config.ScopeBroker {
+			name, more = "1", ", or default in place of 1 for all brokers"
+		}
+		return usageError{fmt.Errorf("NAME is missing before %s; use '%s %s %s %s'%s",
+			given[1], cmd.CommandPath(), given[0], name, strings.Join(given[1:], " "), more)}
+	}
+}
+
 func runAlter(ctx context.Context, g *globals, given []string, changes []alteration, dryRun bool) error {
 	kind, name, err := resource(given[0], given[1])
 	if err != nil {
@@ -331,26 +363,45 @@ func runAlter(ctx context.Context, g *globals, given []string, changes []alterat
 		return err
 	}
 	defer cl.Close()
+	before, err := loadConfigState(ctx, cl, kind, name, given)
+	if err != nil {
+		return err
+	}
+	var changed, same []string
+	for _, c := range changes {
+		if err := before.check(c.key); err != nil {
+			return err
+		}
+		if before.changes(c) {
+			changed = append(changed, c.key)
+		} else {
+			same = append(same, c.key)
+		}
+	}
 	if err := alterConfig(ctx, cl, kind, name, changes, dryRun); err != nil {
-		return failedConfig(given, err)
+		err = failedConfig(given, err)
+		if keys := before.readOnly(changes); len(keys) > 0 {
+			err = fmt.Errorf("%w; set %s in the broker's properties file or with --override, and restart it", err, strings.Join(keys, ", "))
+		}
+		return err
 	}
 	if g.output == outputJSON {
-		return printJSON(g.stdout, map[string]any{"kind": given[0], "name": given[1], "changes": len(changes), "dry_run": dryRun})
+		return printJSON(g.stdout, map[string]any{"kind": given[0], "name": given[1], "changes": len(changed), "dry_run": dryRun})
 	}
-	done := "changed"
-	if dryRun {
-		done = "could change"
+	if done := "changed"; len(changed) > 0 {
+		if dryRun {
+			done = "could change"
+		}
+		g.report("%s %s of %s %s\n", done, strings.Join(changed, ", "), given[0], given[1])
 	}
-	g.report("%s %s of %s %s\n", done, strings.Join(changedKeys(changes), ", "), given[0], given[1])
+	if len(same) > 0 {
+		state := "already so"
+		if changes[0].op == opDelete {
+			state = "not set"
+		}
+		g.report("unchanged %s of %s %s (%s)\n", strings.Join(same, ", "), given[0], given[1], state)
+	}
 	return nil
-}
-
-func changedKeys(changes []alteration) []string {
-	var keys []string
-	for _, change := range changes {
-		keys = append(keys, change.key)
-	}
-	return keys
 }
 
 // completeProperties offers property names of a kind, with "=" to go on with a value.

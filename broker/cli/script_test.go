@@ -169,6 +169,25 @@ func TestEveryCommandHasHelpWithAnExample(t *testing.T) {
 	}
 }
 
+func TestNearestPropertiesAreProposed(t *testing.T) {
+	names := []string{"retention.ms", "retention.bytes", "delete.retention.ms", "segment.ms", "flush.ms", "cleanup.policy"}
+	for key, want := range map[string]string{
+		"retention.ms":    "retention.ms, delete.retention.ms",
+		"retention_ms":    "retention.ms",
+		"Retention.Bytes": "retention.bytes",
+		"cleanup.polcy":   "cleanup.policy",
+		"retention":       "retention.ms, retention.bytes, delete.retention.ms",
+		"segmnt.ms":       "segment.ms",
+		"ms":              "",
+		"nope":            "",
+		"":                "",
+	} {
+		if got := strings.Join(nearKeys(key, names), ", "); got != want {
+			t.Errorf("%q: %q, want %q", key, got, want)
+		}
+	}
+}
+
 func TestAddressesDefaultTheirPort(t *testing.T) {
 	for text, want := range map[string]string{
 		"a": "[a:9092]", "a:1,b": "[a:1 b:9092]", "[::1]:5": "[[::1]:5]", "::1": "[[::1]:9092]", " a:1 , b:2": "[a:1 b:2]",
