@@ -44,6 +44,15 @@ func (f *logFlags) logger(g *globals) (*slog.Logger, error) {
 	return nil, usageError{fmt.Errorf("--log-format %s: unknown format; use text or json", f.format)}
 }
 
+// ready says that the broker serves: with a line on stdout, which scripts and supervisors wait for, and where logs are JSON with a record
+// of it too, since whoever collects those takes only them.
+func (f *logFlags) ready(g *globals, logger *slog.Logger, bootstrap, admin string) {
+	fmt.Fprintf(g.stdout, "weir ready bootstrap=%s admin=%s\n", bootstrap, admin)
+	if f.format == "json" {
+		logger.Info("ready", "bootstrap", bootstrap, "admin", admin)
+	}
+}
+
 func newServeCommand(g *globals) *cobra.Command {
 	var path string
 	var overrides []string
@@ -65,7 +74,7 @@ log.retention.ms), --override last. Everything wrong is reported at once, with i
 			if err != nil {
 				return err
 			}
-			return serve(cmd.Context(), g, logger, config.Sources{Path: path, Environ: os.Environ(), Overrides: overrides})
+			return serve(cmd.Context(), g, &logs, logger, config.Sources{Path: path, Environ: os.Environ(), Overrides: overrides})
 		},
 	}
 	cmd.Flags().StringVarP(&path, "config", "c", "", "properties file")
@@ -97,7 +106,7 @@ and prints "weir ready bootstrap=… admin=…" when it serves. Ctrl-C stops it 
 			if err != nil {
 				return fmt.Errorf("--dir: %w", err)
 			}
-			return serve(cmd.Context(), g, logger, config.Sources{
+			return serve(cmd.Context(), g, &logs, logger, config.Sources{
 				Defaults: map[string]string{
 					"process.roles": "broker,controller", "node.id": "1", "listeners": "PLAINTEXT://" + listen,
 					"log.dirs": dir, "weir.admin.address": admin,
@@ -115,7 +124,7 @@ and prints "weir ready bootstrap=… admin=…" when it serves. Ctrl-C stops it 
 }
 
 // serve runs a broker until ctx ends, then stops it cleanly.
-func serve(ctx context.Context, g *globals, logger *slog.Logger, sources config.Sources) error {
+func serve(ctx context.Context, g *globals, logs *logFlags, logger *slog.Logger, sources config.Sources) error {
 	broker, warnings, err := config.Load(sources)
 	for _, w := range warnings {
 		logger.Warn("configuration", slog.Any("", w)) // no key: place, key and text stand by themselves
@@ -127,7 +136,7 @@ func serve(ctx context.Context, g *globals, logger *slog.Logger, sources config.
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(g.stdout, "weir ready bootstrap=%s admin=%s\n", n.Bootstrap(), n.Admin())
+	logs.ready(g, logger, n.Bootstrap(), n.Admin())
 	select {
 	case <-ctx.Done():
 		logger.Info("stopping")

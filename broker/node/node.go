@@ -175,6 +175,7 @@ func (n *Node) startDirs(_ context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
+	n.logIdentity(o)
 	n.started("log directories", func(context.Context) error {
 		if n.table != nil {
 			return nil // it took them over and has closed them
@@ -186,6 +187,15 @@ func (n *Node) startDirs(_ context.Context, o Options) (err error) {
 		return err
 	})
 	return nil
+}
+
+// logIdentity writes what a log must begin with to be of use later: which node of which cluster this is, and where it is.
+func (n *Node) logIdentity(o Options) {
+	listeners := make([]string, len(n.bound))
+	for i, l := range n.bound {
+		listeners[i] = l.Name + "://" + l.Addr().String()
+	}
+	n.log.Info("starting", "version", o.Version, "node", o.Config.NodeID, "cluster", n.clusterID, "listeners", listeners, "dirs", o.Config.LogDirs)
 }
 
 func (n *Node) startMetadata(ctx context.Context, o Options) (err error) {
