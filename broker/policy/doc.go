@@ -9,6 +9,7 @@
 // The package owns the shape of facts and verdicts and the twins' rules. It
 // does not own when a policy is asked, which one is bound to a topic, or what
 // happens to a verdict: broker/partition asks Retention and carries it out,
-// broker/producerstate asks Producer. It imports nothing of the broker and
-// speaks in plain numbers, because the same facts cross into plugins.
+// broker/producerstate asks Producer, broker/group's worker asks Assignor. It
+// imports nothing of the broker and speaks in plain numbers, because the same
+// facts cross into plugins.
 package policy
