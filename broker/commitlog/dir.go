@@ -27,6 +27,8 @@ var (
 	ErrDirLocked = errors.New("log directory is in use")
 	// ErrForeignDir is returned by OpenDir for a directory of another cluster or node.
 	ErrForeignDir = errors.New("log directory belongs to another cluster or node")
+	// ErrNotLogDir is returned for a path that is no directory, and by OpenDir for one with content that no broker put there.
+	ErrNotLogDir = errors.New("not a log directory")
 	// ErrBadMetaProperties is returned for a meta.properties that cannot be read, or is missing beside partitions.
 	ErrBadMetaProperties = errors.New("unusable meta.properties")
 )
@@ -75,6 +77,9 @@ func OpenDir(fsys vfs.FS, path string, o DirOptions) (*Dir, error) {
 	}
 	if o.NewID == nil {
 		o.NewID = randomDirectoryID
+	}
+	if err := checkPlace(fsys, path); err != nil {
+		return nil, err
 	}
 	if err := makeDir(fsys, path); err != nil {
 		return nil, storageError("create log directory "+path, err)

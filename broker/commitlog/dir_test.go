@@ -431,3 +431,28 @@ func TestFailedDiskAtCloseLeavesNoWrongMark(t *testing.T) {
 		}
 	}
 }
+
+// What a killed first start, a file system or Kafka's format tool leaves is no reason to refuse a directory; what somebody keeps there is.
+func TestOnlyNewDirectoriesAreFormatted(t *testing.T) {
+	for name, accepted := range map[string]bool{
+		".lock": true, ".gitkeep": true, "lost+found": true, "meta.properties.tmp": true, "local.db": true, "bootstrap.checkpoint": true,
+		"recovery-point-offset-checkpoint": true,
+		"notes.txt":                        false, "src": false, "weir-metadata": false,
+	} {
+		fs := vfs.NewMem()
+		if err := fs.MkdirAll("d", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		f, err := fs.Create("d/" + name)
+		if err != nil || f.Close() != nil {
+			t.Fatal(err)
+		}
+		d, err := OpenDir(fs, "d", DirOptions{ClusterID: "4L6g3nShT-eMCtK--X86sw", NodeID: 7})
+		if (err == nil) != accepted || err != nil && !errors.Is(err, ErrNotLogDir) {
+			t.Errorf("a directory with %s: %v", name, err)
+		}
+		if err == nil && d.Close(true) != nil {
+			t.Errorf("%s: not closed", name)
+		}
+	}
+}

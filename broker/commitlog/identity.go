@@ -39,6 +39,9 @@ type Identity struct {
 // ReadIdentity reads the meta.properties of a log directory without taking it into use, and false when there is none.
 // It reads version 1 and the version 0 of ZooKeeper times, whose cluster id may be empty and whose directory id is zero.
 func ReadIdentity(fsys vfs.FS, path string) (Identity, bool, error) {
+	if err := checkDirectory(fsys, path); err != nil {
+		return Identity{}, false, err
+	}
 	name := filepath.Join(path, metaPropertiesFile)
 	content, err := vfs.ReadFile(fsys, name, smallFileLimit)
 	switch {

@@ -40,7 +40,7 @@ func clusterID(fsys vfs.FS, paths []string) (id string, err error) {
 	case id != "":
 		return id, nil
 	case unreadable != nil:
-		return "", unreadable
+		return "", unusable(unreadable)
 	}
 	return newUUID(), nil
 }
@@ -104,7 +104,12 @@ func openDirs(fsys vfs.FS, paths []string, o commitlog.DirOptions, log *slog.Log
 		}
 	}
 	if len(dirs) == 0 {
-		return nil, nil, fmt.Errorf("no log directory can be used: %w", failures)
+		return nil, nil, unusable(failures)
 	}
 	return dirs, failed, nil
+}
+
+// unusable is the error when no log directory is left.
+func unusable(failures error) error {
+	return fmt.Errorf("no log directory can be used: %w: mend the disk or its permissions, or name another directory in log.dirs (--dir of weir dev)", failures)
 }

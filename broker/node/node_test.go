@@ -93,6 +93,7 @@ func TestStartNamesCausePlaceAndFix(t *testing.T) {
 	}
 	defer stop(t, n)
 
+	file := fileAt(t)
 	for name, c := range map[string]struct {
 		broker *config.Broker
 		words  []string
@@ -102,7 +103,11 @@ func TestStartNamesCausePlaceAndFix(t *testing.T) {
 		"directories of two":  {load(t, foreign+","+other, "127.0.0.1:0"), []string{"log.dirs", foreign, other, "cluster"}},
 		"directory of node 1": {load(t, foreign, "127.0.0.1:0", "node.id=2"), []string{foreign, "node.id", "2"}},
 		"admin port in use":   {load(t, t.TempDir(), "127.0.0.1:0", "weir.admin.address="+busy.Addr().String()), []string{"weir.admin.address", "in use"}},
-		"not a directory":     {load(t, filepath.Join(fileAt(t), "below"), "127.0.0.1:0"), []string{"below"}},
+		"below a file":        {load(t, filepath.Join(file, "below"), "127.0.0.1:0"), []string{"below", file + ", which it lies below, is a file", "name another directory"}},
+		"a file":              {load(t, file, "127.0.0.1:0"), []string{file, "it is a file", "name a directory"}},
+		"a file of two":       {load(t, t.TempDir()+","+file, "127.0.0.1:0"), []string{file, "it is a file", "name a directory"}},
+		"other content":       {load(t, filepath.Dir(file), "127.0.0.1:0"), []string{filepath.Dir(file), "other content (file)", "name an empty or new directory"}},
+		"cannot be made":      {load(t, "/proc/weir", "127.0.0.1:0"), []string{"/proc/weir", "mend the disk or its permissions"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n, err := start(t, c.broker)
@@ -117,6 +122,9 @@ func TestStartNamesCausePlaceAndFix(t *testing.T) {
 			}
 			t.Log(err)
 		})
+	}
+	if left, err := os.ReadDir(filepath.Dir(file)); err != nil || len(left) != 1 {
+		t.Errorf("a directory that was refused has %v, %v", left, err)
 	}
 }
 
