@@ -21,11 +21,8 @@ import (
 )
 
 func newLogCommand(g *globals) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "log",
-		Short: "Look at the files of a log",
-	}
-	cmd.AddCommand(newLogDumpCommand(g))
+	cmd := group("log", "Look at the files of a log", "  weir log dump weir-data/hello-0 --verify", newLogDumpCommand(g))
+	cmd.Annotations = map[string]string{withoutFlags: "bootstrap"}
 	return cmd
 }
 

@@ -116,6 +116,16 @@ Start a broker with no configuration, then look at it from another terminal:
 		}
 		return pflag.NormalizedName(name)
 	})
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, given []string) {
+		for _, name := range idleFlags(cmd) {
+			if flag := root.PersistentFlags().Lookup(name); flag != nil {
+				flag.Hidden = true
+				defer func() { flag.Hidden = false }()
+			}
+		}
+		help(cmd, given)
+	})
 	bootstrap := "127.0.0.1:9092"
 	if env := os.Getenv("WEIR_BOOTSTRAP"); env != "" {
 		bootstrap = env
@@ -126,4 +136,21 @@ Start a broker with no configuration, then look at it from another terminal:
 	root.AddCommand(newDevCommand(g), newServeCommand(g), newTopicCommand(g), newConfigCommand(g), newProduceCommand(g),
 		newConsumeCommand(g), newLogCommand(g), newBenchCommand(g), newVersionCommand(g))
 	return root
+}
+
+// withoutFlags is the annotation of commands for which shared flags mean nothing, with the names of those flags. They are taken there, as
+// everywhere, but their help is silent about them.
+const withoutFlags = "without"
+
+// idleFlags returns the shared flags that mean nothing to cmd.
+func idleFlags(cmd *cobra.Command) []string {
+	for c := cmd; c != nil; c = c.Parent() {
+		if names, ok := c.Annotations[withoutFlags]; ok {
+			return strings.Fields(names)
+		}
+		if c.Name() == "completion" && c.Parent() == c.Root() { // cobra's own
+			return []string{"bootstrap", "output"}
+		}
+	}
+	return nil
 }

@@ -169,6 +169,31 @@ func TestEveryCommandHasHelpWithAnExample(t *testing.T) {
 	}
 }
 
+// Help lists a shared flag where it does something, and nowhere else.
+func TestHelpIsSilentAboutFlagsThatDoNothing(t *testing.T) {
+	for command, want := range map[string]string{
+		"dev": "", "serve": "", "completion bash": "", "version": "output", "log": "output", "log dump": "output",
+		"topic list": "bootstrap output", "config": "bootstrap output", "produce": "bootstrap output", "": "bootstrap output",
+	} {
+		var out, errs strings.Builder
+		if code := Run(append(strings.Fields(command), "--help"), strings.NewReader(""), &out, &errs); code != exitDone {
+			t.Fatalf("%s --help: exit code %d, %s", command, code, errs.String())
+		}
+		var got []string
+		for _, name := range []string{"bootstrap", "output"} {
+			if strings.Contains(out.String(), "--"+name+" string") {
+				got = append(got, name)
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("weir %s --help lists %q, want %q", command, got, want)
+		}
+	}
+	if code := Run([]string{"version", "--bootstrap", "elsewhere:9092"}, nil, io.Discard, io.Discard); code != exitDone {
+		t.Error("a shared flag is refused where it means nothing")
+	}
+}
+
 func TestNearestPropertiesAreProposed(t *testing.T) {
 	names := []string{"retention.ms", "retention.bytes", "delete.retention.ms", "segment.ms", "flush.ms", "cleanup.policy"}
 	for key, want := range map[string]string{

@@ -64,8 +64,9 @@ func newServeCommand(g *globals) *cobra.Command {
 
 The file has Kafka's own property names. WEIR_* environment variables come next (WEIR_LOG_RETENTION_MS sets
 log.retention.ms), --override last. Everything wrong is reported at once, with its line; unknown keys only warn.`,
-		Example: "  weir serve -c server.properties --override log.retention.hours=24",
-		Args:    args(cobra.NoArgs, "no arguments"),
+		Example:     "  weir serve -c server.properties --override log.retention.hours=24",
+		Args:        args(cobra.NoArgs, "no arguments"),
+		Annotations: map[string]string{withoutFlags: "bootstrap output"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if path == "" {
 				return usageError{fmt.Errorf("-c is missing: name a properties file, such as -c server.properties; 'weir dev' needs none")}
@@ -92,8 +93,9 @@ func newDevCommand(g *globals) *cobra.Command {
 		Short: "Run a broker with no configuration",
 		Long: `Run a real broker with no configuration: it formats a new directory itself, keeps what it is given there,
 and prints "weir ready bootstrap=… admin=…" when it serves. Ctrl-C stops it cleanly.`,
-		Example: "  weir dev --listen 127.0.0.1:19092 --dir /tmp/weir --override log.retention.hours=1",
-		Args:    args(cobra.NoArgs, "no arguments"),
+		Example:     "  weir dev --listen 127.0.0.1:19092 --dir /tmp/weir --override log.retention.hours=1",
+		Args:        args(cobra.NoArgs, "no arguments"),
+		Annotations: map[string]string{withoutFlags: "bootstrap output"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			logger, err := logs.logger(g)
 			if err != nil {

@@ -22,10 +22,11 @@ type versionReport struct {
 
 func newVersionCommand(g *globals) *cobra.Command {
 	return &cobra.Command{
-		Use:     "version",
-		Short:   "Print the version of this binary",
-		Example: "  weir version -o json",
-		Args:    args(cobra.NoArgs, "no arguments"),
+		Use:         "version",
+		Short:       "Print the version of this binary",
+		Example:     "  weir version -o json",
+		Args:        args(cobra.NoArgs, "no arguments"),
+		Annotations: map[string]string{withoutFlags: "bootstrap"},
 		RunE: func(*cobra.Command, []string) error {
 			report := versionReport{Version: Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Kafka: "4.4"}
 			if build, ok := debug.ReadBuildInfo(); ok {
