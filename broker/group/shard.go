@@ -1,0 +1,254 @@
+package group
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// Options are the values that a Shard uses. Names of Kafka's properties in brackets.
+type Options struct {
+	InitialRebalanceDelay time.Duration // [group.initial.rebalance.delay.ms]
+	MinSessionTimeout     time.Duration // [group.min.session.timeout.ms]
+	MaxSessionTimeout     time.Duration // [group.max.session.timeout.ms]
+	MaxSize               int           // members of a classic group [group.max.size]
+
+	OffsetMetadataMaxSize        int           // characters [offset.metadata.max.bytes]
+	OffsetsRetention             time.Duration // [offsets.retention.minutes]
+	OffsetsRetentionCheckEvery   time.Duration // [offsets.retention.check.interval.ms]
+	MaxRecordsSize               int           // bytes of keys and values that one operation may append
+	newMemberJoinTimeoutOverride time.Duration // of tests; 0: 5 minutes, as in Kafka
+}
+
+// newMemberJoinTimeout bounds how long a JoinGroup of a member that does not know its id yet may wait. Such a member
+// cannot send heartbeats, and each retry of its client would add a member.
+const newMemberJoinTimeout = 5 * time.Minute
+
+// Token names a request that waits for its answer. The caller chooses it; it is answered exactly once, by the operation
+// it came with or by a later one.
+type Token uint64
+
+// Client is who sent a request.
+type Client struct {
+	ID   string // client.id
+	Host string // as Kafka writes it: "/" and the address
+	// UUID is a fresh random UUID in text form. It becomes part of a member id if the request makes one.
+	UUID string
+}
+
+// Record is a record to append: key and value as they stand in the log; a nil value is a tombstone.
+type Record struct {
+	Key, Value []byte
+}
+
+// Reply is the answer to a waiting request.
+type Reply struct {
+	Token    Token
+	Response kmsg.Response
+}
+
+// TimerKind says what a timer of a group is for.
+type TimerKind int8
+
+// The timers.
+const (
+	JoinTimer          TimerKind = iota // ends the join phase of a rebalance
+	SyncTimer                           // ends the wait for SyncGroup of a generation's members
+	HeartbeatTimer                      // ends the session of a member, or the life of a pending member id
+	OffsetsExpiryTimer                  // one per Shard: look for expired offsets
+)
+
+// String returns the timer's name.
+func (k TimerKind) String() string {
+	return [...]string{"join", "sync", "heartbeat", "offsets-expiry"}[k]
+}
+
+// TimerKey names a timer. Setting a timer replaces the one of the same key.
+type TimerKey struct {
+	Kind   TimerKind
+	Group  string
+	Member string
+}
+
+// Timer is a change of a timer: set to go off after a while, or cancelled when After is negative.
+type Timer struct {
+	Key   TimerKey
+	After time.Duration
+}
+
+// Transition is a change of a classic group worth a line in the log.
+type Transition struct {
+	Group      string
+	State      string // the new state
+	Generation int32
+	Members    int
+	Reason     string
+}
+
+// Effects is what an operation wants done. The caller appends Records as one unit, unless Divisible, replays them, and
+// gives each Reply out once everything appended so far is below the high watermark, also where there are no Records: what
+// a reply tells may come from records of an operation before.
+type Effects struct {
+	Records     []Record
+	Replies     []Reply
+	Timers      []Timer
+	Transitions []Transition
+	Divisible   bool // Records may be appended in several batches, each useful alone
+}
+
+// Shard is the group coordinator of one partition of __consumer_offsets. It is used by one goroutine at a time. Strings
+// of requests are kept, byte slices are copied. Responses may share byte slices with the Shard: read them only.
+type Shard struct {
+	opt     Options
+	groups  map[string]*classicGroup
+	offsets offsetStore
+	loaded  bool
+}
+
+// New returns an empty Shard, to be filled by Replay and opened by Loaded.
+func New(opt Options) *Shard {
+	if opt.newMemberJoinTimeoutOverride == 0 {
+		opt.newMemberJoinTimeoutOverride = newMemberJoinTimeout
+	}
+	return &Shard{opt: opt, groups: map[string]*classicGroup{}, offsets: newOffsetStore()}
+}
+
+// turn is one operation on its way.
+type turn struct {
+	*Shard
+	now time.Time
+	Effects
+	recordsSize int
+}
+
+func (s *Shard) turn(now time.Time) *turn { return &turn{Shard: s, now: now} }
+
+func (t *turn) reply(token Token, r kmsg.Response) {
+	t.Replies = append(t.Replies, Reply{Token: token, Response: r})
+}
+
+func (t *turn) append(k Key, v Value) {
+	r := Record{Key: k.AppendTo(nil)}
+	if v != nil {
+		r.Value = v.AppendTo(nil)
+	}
+	t.recordsSize += len(r.Key) + len(r.Value)
+	t.Records = append(t.Records, r)
+}
+
+// tooLarge reports whether the records of the operation do not fit into one append.
+func (t *turn) tooLarge() bool {
+	return t.opt.MaxRecordsSize > 0 && t.recordsSize > t.opt.MaxRecordsSize
+}
+
+// unappend forgets the records of the operation.
+func (t *turn) unappend() { t.Records, t.recordsSize = nil, 0 }
+
+func (t *turn) set(kind TimerKind, group, member string, after time.Duration) {
+	t.Timers = append(t.Timers, Timer{Key: TimerKey{Kind: kind, Group: group, Member: member}, After: after})
+}
+
+func (t *turn) cancel(kind TimerKind, group, member string) { t.set(kind, group, member, -1) }
+
+func (t *turn) transition(g *classicGroup, to classicState, reason string) {
+	g.transition(to, t.now)
+	t.note(g, reason)
+}
+
+func (t *turn) note(g *classicGroup, reason string) {
+	t.Transitions = append(t.Transitions, Transition{
+		Group: g.id, State: g.state.String(), Generation: g.generation, Members: len(g.members), Reason: reason,
+	})
+}
+
+// NoProducerID is the producer id of a record outside a transaction.
+const NoProducerID = -1
+
+// Replay applies a record that was appended at an offset, or that is read at loading, to the hard state. producerID is
+// that of the record's batch if it is transactional, else NoProducerID. It does not keep key and value. A record of an
+// unknown type is ErrUnknownType and leaves the Shard as it is: skip it. After any other error the Shard is useless.
+func (s *Shard) Replay(offset, producerID int64, key, value []byte) error {
+	k, err := ParseKey(key)
+	if err != nil {
+		return err
+	}
+	var v Value
+	if value != nil {
+		if v, err = ParseValue(k.Type, value); err != nil {
+			return err
+		}
+	}
+	switch k.Type {
+	case LegacyOffsetCommitType, OffsetCommitType:
+		o, _ := v.(*OffsetCommitValue)
+		s.replayOffset(offset, producerID, k, o)
+	case GroupMetadataType:
+		g, _ := v.(*GroupMetadataValue)
+		s.replayGroup(k.Group, g)
+	default:
+		return fmt.Errorf("%w: %d", ErrUnknownType, k.Type)
+	}
+	return nil
+}
+
+// replayGroup takes a generation of a classic group from the log. While loading, the newest record is the group. On the
+// live path the group is the one that the record was made from; what the record adds is that the leader's assignment is
+// now a fact.
+func (s *Shard) replayGroup(id string, v *GroupMetadataValue) {
+	g := s.groups[id]
+	switch {
+	case v == nil:
+		delete(s.groups, id)
+	case !s.loaded || g == nil:
+		s.groups[id] = loadClassicGroup(id, v)
+	case g.state == completingRebalance && g.generation == v.GenerationID && len(v.Members) > 0:
+		for i := range v.Members {
+			if m := g.byID[v.Members[i].MemberID]; m != nil {
+				m.assignment = v.Members[i].Assignment
+			}
+		}
+		g.previous, g.state = g.state, stable
+	}
+}
+
+// Loaded opens the Shard after the last record was replayed: sessions of all members start anew, as nobody knows when
+// they were last heard of.
+func (s *Shard) Loaded(now time.Time) Effects {
+	s.loaded = true
+	t := s.turn(now)
+	for _, id := range sortedKeys(s.groups) {
+		g := s.groups[id]
+		for _, m := range g.members {
+			t.startSession(g, m)
+		}
+		if len(g.members) > s.opt.MaxSize {
+			// The limit is lower than it was: a rebalance lets members commit before the last to rejoin are refused.
+			t.prepareRebalance(g, "loaded with more members than group.max.size")
+		}
+	}
+	t.set(OffsetsExpiryTimer, "", "", s.opt.OffsetsRetentionCheckEvery)
+	return t.Effects
+}
+
+// Expire handles a timer that went off.
+func (s *Shard) Expire(now time.Time, key TimerKey) Effects {
+	t := s.turn(now)
+	if key.Kind == OffsetsExpiryTimer {
+		t.expireOffsets()
+		return t.Effects
+	}
+	g := s.groups[key.Group]
+	if g == nil {
+		return t.Effects
+	}
+	switch key.Kind {
+	case JoinTimer:
+		t.expireJoin(g)
+	case SyncTimer:
+		t.expireSync(g)
+	case HeartbeatTimer:
+		t.expireHeartbeat(g, key.Member)
+	}
+	return t.Effects
+}
