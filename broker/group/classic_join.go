@@ -187,7 +187,7 @@ func (t *turn) addMember(g *classicGroup, id string, r *joinRequest) {
 		g.memberAdded = true
 	}
 	g.add(m, r.ProtocolType)
-	t.set(HeartbeatTimer, g.id, id, t.opt.newMemberJoinTimeoutOverride)
+	t.set(HeartbeatTimer, g.id, id, newMemberJoinTimeout)
 	t.rebalanceOrComplete(g, r.reason("new member "+id))
 }
 

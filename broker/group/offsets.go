@@ -194,13 +194,13 @@ const expiryRecordsPerTurn = 1000
 func (t *turn) expireOffsets() {
 	t.Divisible = true
 	for _, id := range sortedKeys(t.groups) {
-		if len(t.Records) >= expiryRecordsPerTurn {
-			t.set(OffsetsExpiryTimer, "", "", 0)
-			return
-		}
 		g := t.groups[id]
 		if t.expireOffsetsOf(g) && g.state == empty && len(g.pendingJoin) == 0 {
 			t.deleteGroup(g)
+		}
+		if len(t.Records) >= expiryRecordsPerTurn {
+			t.set(OffsetsExpiryTimer, "", "", 0)
+			return
 		}
 	}
 	t.set(OffsetsExpiryTimer, "", "", t.opt.OffsetsRetentionCheckEvery)
@@ -219,6 +219,9 @@ func (t *turn) expireOffsetsOf(g *classicGroup) bool {
 			continue
 		}
 		for _, partition := range sortedKeys(topics[topic]) {
+			if len(t.Records) >= expiryRecordsPerTurn {
+				return false
+			}
 			o := topics[topic][partition]
 			base := o.commitTimestamp
 			if g.protocolType != "" && g.state == empty && !g.stateSince.IsZero() {

@@ -322,7 +322,9 @@ func (s *script) request(a args, g string) {
 
 func (s *script) join(a args, g string) {
 	version := int16(a.num("version", 9))
-	s.uuids++
+	if !a.has("member") {
+		s.uuids++
+	}
 	c := Client{ID: a.str("client", "c"), Host: "/127.0.0.1", UUID: strconv.Itoa(s.uuids)}
 	req := &kmsg.JoinGroupRequest{
 		Version: version, Group: g, MemberID: a.str("member", ""), InstanceID: a.opt("instance"), ProtocolType: a.str("type", "consumer"),

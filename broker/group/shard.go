@@ -14,11 +14,13 @@ type Options struct {
 	MaxSessionTimeout     time.Duration // [group.max.session.timeout.ms]
 	MaxSize               int           // members of a classic group [group.max.size]
 
-	OffsetMetadataMaxSize        int           // characters [offset.metadata.max.bytes]
-	OffsetsRetention             time.Duration // [offsets.retention.minutes]
-	OffsetsRetentionCheckEvery   time.Duration // [offsets.retention.check.interval.ms]
-	MaxRecordsSize               int           // bytes of keys and values that one operation may append
-	newMemberJoinTimeoutOverride time.Duration // of tests; 0: 5 minutes, as in Kafka
+	OffsetMetadataMaxSize      int           // characters [offset.metadata.max.bytes]
+	OffsetsRetention           time.Duration // [offsets.retention.minutes]
+	OffsetsRetentionCheckEvery time.Duration // [offsets.retention.check.interval.ms]
+
+	// MaxRecordsSize is how many bytes of keys and values one operation may append; 0: no limit. With the overhead of a
+	// batch it must be within max.message.bytes of the topic, else the append fails and the Shard with it.
+	MaxRecordsSize int
 }
 
 // newMemberJoinTimeout bounds how long a JoinGroup of a member that does not know its id yet may wait. Such a member
@@ -108,9 +110,6 @@ type Shard struct {
 
 // New returns an empty Shard, to be filled by Replay and opened by Loaded.
 func New(opt Options) *Shard {
-	if opt.newMemberJoinTimeoutOverride == 0 {
-		opt.newMemberJoinTimeoutOverride = newMemberJoinTimeout
-	}
 	return &Shard{opt: opt, groups: map[string]*classicGroup{}, offsets: newOffsetStore()}
 }
 
