@@ -21,8 +21,7 @@ func (n *Node) publish(img *metadata.Image) {
 		n.api.SetConfig(effective)
 	}
 	if err := n.table.Apply(img); err != nil {
-		// The table took every other change of the image; what failed answers with its error.
-		n.log.Error("image not wholly applied", "index", img.Index, "error", err)
+		n.log.Error("image not applied", "index", img.Index, "error", err)
 	}
 	n.api.Publish(img)
 	n.directoriesMoved()

@@ -21,8 +21,9 @@ import (
 // The first image must be complete up to what the cluster had decided when
 // this broker stopped: folders of partitions it does not place here are set
 // aside. A partition or directory that cannot be opened is no error of Apply:
-// it answers ErrStorage, is logged, and DirFailed tells of directories. An
-// error means that the image cannot be followed at all.
+// it answers ErrStorage, is logged, and DirFailed tells of directories. Neither
+// is a configuration that cannot be used: it is logged and counted, and what was
+// in force before stays so. The only error is ErrClosed.
 func (t *Table) Apply(img *metadata.Image) error {
 	t.applying.Lock()
 	defer t.applying.Unlock()
@@ -33,10 +34,7 @@ func (t *Table) Apply(img *metadata.Image) error {
 	if img == old {
 		return nil
 	}
-	rebased, err := t.applyBrokerConfig(old, img)
-	if err != nil {
-		return err
-	}
+	rebased := t.applyBrokerConfig(old, img)
 	regrouped := t.applyBrokers(old, img)
 	var onDisk map[replicaKey]found
 	if old == nil {
@@ -48,17 +46,11 @@ func (t *Table) Apply(img *metadata.Image) error {
 	t.mu.image = img
 	t.mu.Unlock()
 
-	opening, err := t.applyTopics(old, img, onDisk)
-	if err != nil {
-		return err
-	}
-	if rebased {
-		err = t.reconfigureAll(img)
+	opening := t.applyTopics(old, img, onDisk)
+	if rebased && old != nil { // the first image's topics have their settings already
+		t.reconfigureAll(img)
 	} else if old != nil {
-		err = t.reconfigureChanged(old, img)
-	}
-	if err != nil {
-		return err
+		t.reconfigureChanged(old, img)
 	}
 	if regrouped && old != nil {
 		t.regroup(img, opening)
@@ -72,21 +64,22 @@ func (t *Table) Apply(img *metadata.Image) error {
 }
 
 // applyBrokerConfig takes over dynamic broker properties and reports whether
-// there are new ones.
-func (t *Table) applyBrokerConfig(old, img *metadata.Image) (bool, error) {
+// there are new ones. Values that do not parse, which a newer version may have
+// accepted, are left out.
+func (t *Table) applyBrokerConfig(old, img *metadata.Image) bool {
 	own := metadata.Resource{Type: metadata.BrokerResource, Name: strconv.Itoa(int(t.env.node))}
 	all := metadata.Resource{Type: metadata.BrokerResource}
 	if old != nil && old.Configs(own) == img.Configs(own) && old.Configs(all) == img.Configs(all) {
-		return false, nil
+		return false
 	}
 	b, err := t.options.Config.WithDynamic(img.Configs(own).Map(), img.Configs(all).Map())
 	if err != nil {
-		return false, fmt.Errorf("partition: dynamic broker configuration: %w", err)
+		t.env.log.Error("dynamic broker properties cannot be used, and are left out", "err", err)
 	}
 	t.mu.Lock()
 	t.mu.broker = b
 	t.mu.Unlock()
-	return true, nil
+	return true
 }
 
 // applyBrokers takes over who the brokers are and reports whether that
@@ -117,17 +110,14 @@ type opening struct {
 
 // applyTopics follows created, changed and deleted topics. It returns the
 // partitions that are new here.
-func (t *Table) applyTopics(old, img *metadata.Image, onDisk map[replicaKey]found) (map[*Partition]bool, error) {
+func (t *Table) applyTopics(old, img *metadata.Image, onDisk map[replicaKey]found) map[*Partition]bool {
 	var todo []*opening
 	for change := range metadata.ChangedTopics(old, img) {
 		if change.New == nil {
 			t.dropTopic(change.Old.ID)
 			continue
 		}
-		h, err := t.host(change.New, img)
-		if err != nil {
-			return nil, err
-		}
+		h := t.host(change.New, img)
 		var gone []*Partition
 		for index, m := range change.New.ChangedPartitions(change.Old) {
 			p := h.partition(index)
@@ -164,27 +154,29 @@ func (t *Table) applyTopics(old, img *metadata.Image, onDisk map[replicaKey]foun
 			p.withdraw(fmt.Errorf("%w: log directory %s is offline", ErrStorage, p.dir.path))
 		}
 	}
-	return fresh, nil
+	return fresh
 }
 
 // host returns the entry of a topic, making it when there is none.
-func (t *Table) host(topic *metadata.Topic, img *metadata.Image) (*hosted, error) {
+func (t *Table) host(topic *metadata.Topic, img *metadata.Image) *hosted {
 	t.mu.RLock()
 	h := t.mu.byID[topic.ID]
 	t.mu.RUnlock()
 	if h != nil {
-		return h, nil
+		return h
 	}
-	st, err := newSettings(topicConfigs(img, topic.Name), t.brokerConfig())
+	overrides, b := topicConfigs(img, topic.Name), t.brokerConfig()
+	st, err := newSettings(overrides, b)
 	if err != nil {
-		return nil, fmt.Errorf("partition: configuration of topic %s: %w", topic.Name, err)
+		t.env.log.Error("topic configuration cannot be used: what can is in force, and retention removes nothing", "topic", topic.Name, "err", err)
+		st = keepingSettings(overrides, b)
 	}
-	h = &hosted{name: topic.Name, id: topic.ID, count: &topicCounters{}, settings: st}
+	h = &hosted{name: topic.Name, id: topic.ID, count: &topicCounters{}, settings: st, unusable: err != nil}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.mu.byID[h.id] = h
 	t.mu.byName[h.name] = h
-	return h, nil
+	return h
 }
 
 func topicConfigs(img *metadata.Image, name string) *metadata.Configs {
@@ -369,20 +361,17 @@ func (t *Table) removeReplicas(gone []*Partition) {
 
 // reconfigureAll recomputes every topic's settings after a change of broker
 // properties.
-func (t *Table) reconfigureAll(img *metadata.Image) error {
+func (t *Table) reconfigureAll(img *metadata.Image) {
 	t.mu.RLock()
 	all := slices.Collect(maps.Values(t.mu.byID))
 	t.mu.RUnlock()
 	for _, h := range all {
-		if err := t.reconfigure(h, img); err != nil {
-			return err
-		}
+		t.reconfigure(h, img)
 	}
-	return nil
 }
 
 // reconfigureChanged follows changes of topic configurations.
-func (t *Table) reconfigureChanged(old, img *metadata.Image) error {
+func (t *Table) reconfigureChanged(old, img *metadata.Image) {
 	for r := range metadata.ChangedConfigs(old, img) {
 		if r.Type != metadata.TopicResource {
 			continue
@@ -393,20 +382,24 @@ func (t *Table) reconfigureChanged(old, img *metadata.Image) error {
 		if h == nil || h.settings.overrides == img.Configs(r) {
 			continue
 		}
-		if err := t.reconfigure(h, img); err != nil {
-			return err
-		}
+		t.reconfigure(h, img)
 	}
-	return nil
 }
 
-func (t *Table) reconfigure(h *hosted, img *metadata.Image) error {
+// reconfigure gives a topic the settings of the image. When they cannot be used
+// it keeps those it has: no other topic, nor anything else in the image, may
+// suffer for one.
+func (t *Table) reconfigure(h *hosted, img *metadata.Image) {
 	st, err := newSettings(topicConfigs(img, h.name), t.brokerConfig())
 	if err != nil {
-		return fmt.Errorf("partition: configuration of topic %s: %w", h.name, err)
+		t.env.log.Error("topic configuration cannot be used: the one before stays in force", "topic", h.name, "err", err)
+		t.mu.Lock()
+		h.unusable = true
+		t.mu.Unlock()
+		return
 	}
 	t.mu.Lock()
-	h.settings = st
+	h.settings, h.unusable = st, false
 	partitions := h.partitions
 	t.mu.Unlock()
 	for _, p := range partitions {
@@ -414,7 +407,6 @@ func (t *Table) reconfigure(h *hosted, img *metadata.Image) error {
 			p.applySettings(st)
 		}
 	}
-	return nil
 }
 
 // regroup tells partitions with other replicas that a broker was fenced, came

@@ -23,6 +23,7 @@ type collector struct {
 	offlineReplicas, offlineDirs             *prometheus.Desc
 	underMinISR, atMinISR, replicas, inSync  *prometheus.Desc
 	size, start, end, highWatermark, earlier *prometheus.Desc
+	unusableConfigs                          *prometheus.Desc
 }
 
 var _ prometheus.Collector = (*collector)(nil)
@@ -52,13 +53,14 @@ func newCollector(t *Table) *collector {
 		end:             desc("kafka_log_log_logendoffset", "Offset of the next record.", byPartition),
 		highWatermark:   desc("kafka_topic_partition_current_offset", "High watermark of a led partition.", byPartition),
 		earlier:         desc("kafka_topic_partition_oldest_offset", "Log start offset of a led partition.", byPartition),
+		unusableConfigs: desc("weir_partition_unusable_topic_configs", "Topics whose configuration cannot be used, so that an earlier one is in force.", nil),
 	}
 }
 
 func (c *collector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		c.messagesIn, c.bytesIn, c.bytesOut, c.leaders, c.partitions, c.underReplicated, c.offlineReplicas, c.offlineDirs,
-		c.underMinISR, c.atMinISR, c.replicas, c.inSync, c.size, c.start, c.end, c.highWatermark, c.earlier,
+		c.underMinISR, c.atMinISR, c.replicas, c.inSync, c.size, c.start, c.end, c.highWatermark, c.earlier, c.unusableConfigs,
 	} {
 		out <- d
 	}
@@ -115,7 +117,11 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 func (c *collector) collectTopics(out chan<- prometheus.Metric) {
 	c.t.mu.RLock()
 	defer c.t.mu.RUnlock()
+	unusable := 0
 	for name, h := range c.t.mu.byName {
+		if h.unusable {
+			unusable++
+		}
 		counter := func(d *prometheus.Desc, v *atomic.Int64) {
 			out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v.Load()), name)
 		}
@@ -123,6 +129,7 @@ func (c *collector) collectTopics(out chan<- prometheus.Metric) {
 		counter(c.bytesIn, &h.count.bytesIn)
 		counter(c.bytesOut, &h.count.bytesOut)
 	}
+	out <- prometheus.MustNewConstMetric(c.unusableConfigs, prometheus.GaugeValue, float64(unusable))
 }
 
 func oneIf(b bool) float64 {

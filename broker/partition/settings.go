@@ -1,6 +1,7 @@
 package partition
 
 import (
+	"maps"
 	"math"
 	"time"
 
@@ -29,6 +30,27 @@ func newSettings(overrides *metadata.Configs, b *config.Broker) (*settings, erro
 	if err != nil {
 		return nil, err
 	}
+	return typedSettings(c, overrides, b), nil
+}
+
+// keepingSettings is for a topic whose overrides cannot all be used, and that
+// has no settings yet. Those which can are in force; what is missing may have
+// kept records longer, so retention is off.
+func keepingSettings(overrides *metadata.Configs, b *config.Broker) *settings {
+	usable := overrides.Map()
+	maps.DeleteFunc(usable, func(key, value string) bool {
+		_, err := config.Topic(map[string]string{key: value}, b)
+		return err != nil
+	})
+	c, err := config.Topic(usable, b)
+	if err != nil { // each alone is fine, together they are not
+		c, _ = config.Topic(nil, b)
+	}
+	c.Retention, c.RetentionBytes = -1, -1
+	return typedSettings(c, overrides, b)
+}
+
+func typedSettings(c config.TopicConfig, overrides *metadata.Configs, b *config.Broker) *settings {
 	return &settings{
 		topic:     c,
 		overrides: overrides,
@@ -57,7 +79,7 @@ func newSettings(overrides *metadata.Configs, b *config.Broker) (*settings, erro
 			TargetCodec:   targetCodec(&c),
 			HeaderOnly:    c.ProduceValidation == config.ValidateHeader,
 		},
-	}, nil
+	}
 }
 
 func timestampType(c *config.TopicConfig) batch.TimestampType {

@@ -84,6 +84,9 @@ type hosted struct {
 	count *topicCounters
 	// settings is what new partitions get.
 	settings *settings
+	// unusable is set while the topic's configuration in the image cannot be
+	// used, so that settings are older or less.
+	unusable bool
 	// partitions by number; nil where the replica is elsewhere. The slice is
 	// replaced, not changed.
 	partitions []*Partition

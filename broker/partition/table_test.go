@@ -1,8 +1,10 @@
 package partition
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -313,6 +315,74 @@ func TestConfigurationChangesApplyToLivePartitions(t *testing.T) {
 	h.apply(c)
 	if got := p.Config().MaxMessageBytes; got != 90 {
 		t.Errorf("%d", got)
+	}
+}
+
+// A value that cannot be read, as a newer version may have written it, concerns its own topic and nothing else in the image.
+func TestUnusableConfigurationHarmsNoOtherTopic(t *testing.T) {
+	c := newCluster(t)
+	c.topic("live", 1)
+	c.set("live", "retention.ms", "5000")
+	registry := prometheus.NewPedanticRegistry()
+	var logged bytes.Buffer
+	h := openHost(t, vfs.NewMem(), func(o *Options) {
+		o.Registerer, o.Logger = registry, slog.New(slog.NewTextHandler(&logged, nil))
+	})
+	defer h.close()
+	h.apply(c)
+	unusable := func() float64 {
+		t.Helper()
+		families, err := registry.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range families {
+			if f.GetName() == "weir_partition_unusable_topic_configs" {
+				return f.GetMetric()[0].GetGauge().GetValue()
+			}
+		}
+		t.Fatal("no such metric")
+		return 0
+	}
+
+	// One image with a live topic that gets a bad value, a new topic that has one, and good changes after both.
+	c.set("live", "retention.ms", "for a while")
+	c.set("live", "max.message.bytes", "100")
+	c.set("first", "cleanup.policy", "distil")
+	c.set("first", "max.message.bytes", "200")
+	c.topic("first", 1)
+	c.topic("second", 1)
+	c.set("second", "max.message.bytes", "300")
+	bad := "often"
+	c.change(&metadata.Config{Resource: metadata.Resource{Type: metadata.BrokerResource}, Key: "log.retention.check.interval.ms", Value: &bad})
+	h.apply(c)
+	if got := h.get("live", 0).Config(); got.Retention != 5*time.Second || got.MaxMessageBytes == 100 {
+		t.Errorf("live: %v, %d; want what it had", got.Retention, got.MaxMessageBytes)
+	}
+	if got := h.get("first", 0).Config(); got.MaxMessageBytes != 200 || got.Retention >= 0 || got.RetentionBytes >= 0 {
+		t.Errorf("first: %d, %v, %d; want its good value, and no retention", got.MaxMessageBytes, got.Retention, got.RetentionBytes)
+	}
+	if got := h.get("second", 0).Config(); got.MaxMessageBytes != 300 || got.Retention < 0 {
+		t.Errorf("second: %d, %v", got.MaxMessageBytes, got.Retention)
+	}
+	mustAppend(t, h.get("first", 0), values("a"))
+	if unusable() != 2 {
+		t.Errorf("%v topics are counted, want 2", unusable())
+	}
+	for _, want := range []string{"topic=live", "topic=first", "often"} {
+		if !strings.Contains(logged.String(), want) {
+			t.Errorf("no %s in the log:\n%s", want, logged.String())
+		}
+	}
+
+	c.set("live", "retention.ms", "7000")
+	c.set("first", "cleanup.policy", "compact")
+	h.apply(c)
+	if live, first := h.get("live", 0).Config(), h.get("first", 0).Config(); live.Retention != 7*time.Second || live.MaxMessageBytes != 100 || !first.Compact || first.Retention < 0 {
+		t.Errorf("mended: %+v, %+v", live, first)
+	}
+	if unusable() != 0 {
+		t.Errorf("%v topics are counted, want none", unusable())
 	}
 }
 
