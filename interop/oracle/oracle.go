@@ -39,6 +39,7 @@ const (
 	opTool
 	opBrokerStart
 	opBrokerStop
+	opAssign
 )
 
 // Options configures Start.

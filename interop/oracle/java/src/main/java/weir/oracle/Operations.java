@@ -13,6 +13,7 @@ final class Operations implements AutoCloseable {
     static final byte TOOL = 6;
     static final byte BROKER_START = 7;
     static final byte BROKER_STOP = 8;
+    static final byte ASSIGN = 9;
 
     private final Validation validation;
     private final Producers producers;
@@ -29,7 +30,7 @@ final class Operations implements AutoCloseable {
     }
 
     static boolean isQuick(byte op) {
-        return op == VALIDATE || op == PRODUCER;
+        return op == VALIDATE || op == PRODUCER || op == ASSIGN;
     }
 
     byte[] run(byte op, byte[] payload) throws Exception {
@@ -43,6 +44,7 @@ final class Operations implements AutoCloseable {
             case TOOL -> tools.run(new In(payload));
             case BROKER_START -> brokers.start(payload);
             case BROKER_STOP -> brokers.stop(payload);
+            case ASSIGN -> Assignors.run(new In(payload));
             default -> throw new IllegalArgumentException("unknown operation " + op);
         };
     }

@@ -29,6 +29,14 @@ final class Out {
         return i32((int) (v >> 32)).i32((int) v);
     }
 
+    /** The elements only, without their number. */
+    Out i32s(int[] vs) {
+        ByteBuffer b = ByteBuffer.allocate(4 * vs.length);
+        b.asIntBuffer().put(vs);
+        to.write(b.array(), 0, b.capacity());
+        return this;
+    }
+
     /** A null byte string has length -1. */
     Out bytes(byte[] v) {
         if (v == null) {
