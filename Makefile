@@ -7,7 +7,7 @@ VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo 
 LDFLAGS     := -s -w -X github.com/weir-broker/weir/broker/cli.Version=$(VERSION)
 export CGO_ENABLED = 0
 
-.PHONY: build run test race check fmt interop bench release clean campaign-clients campaign-crash campaign-frames campaign-oracle
+.PHONY: build run test race check fmt interop bench release clean campaign-clients campaign-crash campaign-frames campaign-oracle campaign-assign
 
 build:                ## bin/weir, one static binary
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/weir ./broker/cmd/weir
@@ -48,9 +48,11 @@ campaign-frames:          ## 10 million mutated frames
 	WEIR_FUZZ_FRAMES=10000000 $(GO) test -count=1 -v -timeout 20m -run TestMutatedFrames ./broker/api
 campaign-oracle:          ## 200,000 batches and 200,000 idempotent sequences through Kafka's own classes
 	WEIR_VALIDATE_CASES=200000 WEIR_IDEMPOTENCE_SEQUENCES=200000 $(GO) test -tags interop -count=1 -v -timeout 40m ./interop/validate ./interop/idempotence
+campaign-assign:          ## 100,000 groups through Kafka's server-side assignors
+	WEIR_ASSIGN_CASES=100000 $(GO) test -tags interop -count=1 -v -timeout 60m ./interop/assign
 
 bench:                ## Go benchmarks of the hot path
-	$(GO) test -run '^$$' -bench . -benchmem ./broker/batch ./broker/commitlog ./broker/partition ./broker/api
+	$(GO) test -run '^$$' -bench . -benchmem ./broker/batch ./broker/commitlog ./broker/partition ./broker/api ./broker/policy
 
 release: clean        ## static amd64 and arm64 binaries, .deb packages, checksums
 	./release/build $(VERSION)

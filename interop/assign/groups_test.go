@@ -29,12 +29,13 @@ const (
 	classes                // a few kinds of members
 	scattered              // each member to topics of its own choice
 	chained                // each to some neighbouring topics, so that loads can be passed on
+	line                   // each to two neighbours: with a target pushed to one side, evening out takes more rounds than there may be
 	mostly                 // nearly all to the same topics
 	shapes
 )
 
 func (s shape) String() string {
-	return [...]string{"equal", "equal by expression", "classes", "scattered", "chained", "mostly equal"}[s]
+	return [...]string{"equal", "equal by expression", "classes", "scattered", "chained", "in line", "mostly equal"}[s]
 }
 
 // group is a consumer group in the course of its rounds. Topics and members are known by a key that lasts.
@@ -77,16 +78,20 @@ func newGroup(r *rand.Rand) *group {
 	}
 	members, partitions := logUniform(r, maxMembers), logUniform(r, maxPartitions)
 	topics := logUniform(r, partitions)
+	if g.shape == line {
+		topics = max(1, min(members-1, partitions))
+	}
 	if most := maxSubscriptions / members; topics > most {
 		topics = most
 	}
 	for i := range topics {
 		n := partitions / topics
-		if r.IntN(2) == 0 { // uneven ones
-			n = 1 + r.IntN(2*n)
-		}
-		if i == 0 && r.IntN(4) == 0 { // one large one
+		switch {
+		case g.shape == line:
+		case i == 0 && r.IntN(4) == 0: // one large one
 			n = max(1, partitions/2)
+		case r.IntN(2) == 0: // uneven ones
+			n = 1 + r.IntN(2*n)
 		}
 		g.topics = append(g.topics, topic{key: g.key(), partitions: n})
 	}
@@ -94,7 +99,19 @@ func newGroup(r *rand.Rand) *group {
 	for range members {
 		g.join()
 	}
+	if g.shape == line {
+		g.push(r.IntN(2))
+	}
 	return g
+}
+
+// push gives each topic wholly to its first or second subscriber in the line.
+func (g *group) push(side int) {
+	for i, t := range g.topics {
+		for p := range t.partitions {
+			g.target[place{t.key, p}] = g.members[min(i+side, len(g.members)-1)].key
+		}
+	}
 }
 
 func (g *group) String() string {
@@ -144,6 +161,14 @@ func (g *group) subscription() []int {
 		first := g.r.IntN(len(g.topics))
 		var keys []int
 		for _, t := range g.topics[first:min(len(g.topics), first+1+g.r.IntN(3))] {
+			keys = append(keys, t.key)
+		}
+		slices.Sort(keys)
+		return keys
+	case line:
+		at := len(g.members) % (len(g.topics) + 1)
+		var keys []int
+		for _, t := range g.topics[max(0, at-1):min(at+1, len(g.topics))] {
 			keys = append(keys, t.key)
 		}
 		slices.Sort(keys)
