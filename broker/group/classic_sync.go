@@ -1,6 +1,7 @@
 package group
 
 import (
+	"bytes"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -67,7 +68,7 @@ func (g *classicGroup) synced(assignment []byte) *kmsg.SyncGroupResponse {
 func (t *turn) assign(g *classicGroup, req *kmsg.SyncGroupRequest) {
 	assignments := make(map[string][]byte, len(req.GroupAssignment))
 	for _, a := range req.GroupAssignment {
-		assignments[a.MemberID] = a.MemberAssignment
+		assignments[a.MemberID] = bytes.Clone(a.MemberAssignment) // answers outlive the leader's request
 	}
 	t.append(Key{Type: GroupMetadataType, Group: g.id}, g.metadataValue(func(m *classicMember) []byte { return assignments[m.id] }))
 	if t.tooLarge() {
