@@ -29,6 +29,7 @@ var allowed = map[string][]string{
 	"api":           {"network", "partition", "controller", "metadata", "config", "batch"},
 	"adminhttp":     {"partition", "metadata", "config"},
 	"controller":    {"metadata", "config"},
+	"coordinator":   {"batch"},
 	"group":         {"coordinator", "metadata", "config", "policy"},
 	"partition":     {"commitlog", "producerstate", "metadata", "config", "batch", "policy", "vfs"},
 	"commitlog":     {"batch", "vfs", "policy"},
