@@ -82,7 +82,5 @@ func (t *turn) assign(g *classicGroup, req *kmsg.SyncGroupRequest) {
 			t.startSession(g, m)
 		}
 	}
-	t.Transitions = append(t.Transitions, Transition{
-		Group: g.id, State: stable.String(), Generation: g.generation, Members: len(g.members), Reason: "assignment of leader " + g.leader,
-	})
+	t.event(g, stable, "assignment of leader "+g.leader)
 }

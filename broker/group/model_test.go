@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/weir-broker/weir/broker/coordinator"
 )
 
 // world drives a Shard with random requests, as clients that may be wrong, slow or dead, and holds it to what every
@@ -55,7 +57,7 @@ func (w *world) failf(format string, args ...any) {
 func (w *world) load() {
 	w.shard, w.timers, w.asked = New(w.opt), map[TimerKey]time.Time{}, map[Token]kmsg.Request{}
 	for i, r := range w.log {
-		if err := w.shard.Replay(int64(i), NoProducerID, r.Key, r.Value); err != nil {
+		if err := w.shard.Replay(coordinator.Offset(i), noProducer, r); err != nil {
 			w.failf("replay: %v", err)
 		}
 	}
@@ -66,7 +68,7 @@ func (w *world) perform(e Effects) {
 	for _, r := range e.Records {
 		w.log = append(w.log, r)
 		w.trace = append(w.trace, "append "+recordText(r.Key, r.Value))
-		if err := w.shard.Replay(int64(len(w.log)-1), NoProducerID, r.Key, r.Value); err != nil {
+		if err := w.shard.Replay(coordinator.Offset(len(w.log)-1), noProducer, r); err != nil {
 			w.failf("replay: %v", err)
 		}
 		if k := must(ParseKey(r.Key)); k.Type == GroupMetadataType && r.Value == nil {

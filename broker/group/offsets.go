@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/weir-broker/weir/broker/coordinator"
 	"github.com/weir-broker/weir/broker/metadata"
 )
 
@@ -13,7 +14,7 @@ import (
 // its record: there may be millions of these.
 type committedOffset struct {
 	offset          int64
-	recordOffset    int64 // of its record in __consumer_offsets
+	recordOffset    coordinator.Offset // of its record in __consumer_offsets
 	commitTimestamp int64
 	expireTimestamp int64 // -1: by offsets.retention.minutes
 	metadata        string
@@ -34,14 +35,14 @@ type offsetID struct {
 // into force when their transaction commits.
 type offsetStore struct {
 	committed map[string]partitionOffsets
-	pending   map[int64]map[offsetID]committedOffset
+	pending   map[coordinator.ProducerID]map[offsetID]committedOffset
 	open      map[offsetID]int // how many open transactions have the offset pending
 	openIn    map[string]int   // the same, summed up by group
 }
 
 func newOffsetStore() offsetStore {
 	return offsetStore{
-		committed: map[string]partitionOffsets{}, pending: map[int64]map[offsetID]committedOffset{},
+		committed: map[string]partitionOffsets{}, pending: map[coordinator.ProducerID]map[offsetID]committedOffset{},
 		open: map[offsetID]int{}, openIn: map[string]int{},
 	}
 }
@@ -74,7 +75,7 @@ func (s *offsetStore) remove(id offsetID) {
 	}
 }
 
-func (s *offsetStore) putPending(producerID int64, id offsetID, o committedOffset) {
+func (s *offsetStore) putPending(producerID coordinator.ProducerID, id offsetID, o committedOffset) {
 	if s.pending[producerID] == nil {
 		s.pending[producerID] = map[offsetID]committedOffset{}
 	}
@@ -85,7 +86,7 @@ func (s *offsetStore) putPending(producerID int64, id offsetID, o committedOffse
 	s.pending[producerID][id] = o
 }
 
-func (s *offsetStore) removePending(producerID int64, id offsetID) {
+func (s *offsetStore) removePending(producerID coordinator.ProducerID, id offsetID) {
 	if _, ok := s.pending[producerID][id]; !ok {
 		return
 	}
@@ -134,7 +135,7 @@ func (id offsetID) key() Key {
 
 // replayOffset takes an offset, or the tombstone of one (v nil), from the log. A group that nobody has joined comes into
 // being by its first offset.
-func (s *Shard) replayOffset(recordOffset, producerID int64, k Key, v *OffsetCommitValue) {
+func (s *Shard) replayOffset(recordOffset coordinator.Offset, producerID coordinator.ProducerID, k Key, v *OffsetCommitValue) {
 	id := offsetID{k.Group, k.Topic, k.Partition}
 	if v == nil {
 		s.offsets.remove(id)
@@ -152,7 +153,7 @@ func (s *Shard) replayOffset(recordOffset, producerID int64, k Key, v *OffsetCom
 		offset: v.Offset, leaderEpoch: v.LeaderEpoch, metadata: v.Metadata, topicID: v.TopicID,
 		commitTimestamp: v.CommitTimestamp, expireTimestamp: v.ExpireTimestamp, recordOffset: recordOffset,
 	}
-	if producerID == NoProducerID {
+	if producerID == coordinator.NoProducerID {
 		s.offsets.put(id, o)
 	} else {
 		s.offsets.putPending(producerID, id, o)
@@ -161,13 +162,14 @@ func (s *Shard) replayOffset(recordOffset, producerID int64, k Key, v *OffsetCom
 
 // ReplayEndTransaction applies a transaction marker of the log to the offsets that the producer left pending. An offset
 // committed without a transaction after the pending one stays: the newer record counts.
-func (s *Shard) ReplayEndTransaction(producerID int64, commit bool) {
-	for id, o := range s.offsets.pending[producerID] {
-		s.offsets.removePending(producerID, id)
+func (s *Shard) ReplayEndTransaction(_ coordinator.Offset, producer coordinator.Producer, commit bool) error {
+	for id, o := range s.offsets.pending[producer.ID] {
+		s.offsets.removePending(producer.ID, id)
 		if now, ok := s.offsets.get(id); commit && (!ok || o.recordOffset > now.recordOffset) {
 			s.offsets.put(id, o)
 		}
 	}
+	return nil
 }
 
 // expired reports whether an offset has outlived its retention. base is when the retention began for offsets that have no

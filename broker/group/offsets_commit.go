@@ -6,6 +6,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/weir-broker/weir/broker/coordinator"
 	"github.com/weir-broker/weir/broker/metadata"
 )
 
@@ -103,8 +104,7 @@ func (t *turn) commit(req *kmsg.OffsetCommitRequest, code Code) *kmsg.OffsetComm
 	return resp
 }
 
-// TxnOffsetCommit commits offsets within a transaction. The caller has checked the producer, appends the records in a
-// transactional batch of its id, and replays them with it.
+// TxnOffsetCommit commits offsets within a transaction. The caller has checked the producer.
 func (s *Shard) TxnOffsetCommit(now time.Time, token Token, req *kmsg.TxnOffsetCommitRequest) Effects {
 	t := s.turn(now)
 	code := invalidGroupID
@@ -118,6 +118,9 @@ func (s *Shard) TxnOffsetCommit(now time.Time, token Token, req *kmsg.TxnOffsetC
 	if code == none && t.tooLarge() {
 		t.unappend()
 		resp = t.commitTxn(req, unknownServerError)
+	}
+	if len(t.Records) > 0 {
+		t.Transaction = &coordinator.Producer{ID: coordinator.ProducerID(req.ProducerID), Epoch: coordinator.ProducerEpoch(req.ProducerEpoch)}
 	}
 	t.reply(token, resp)
 	return t.Effects

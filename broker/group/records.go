@@ -3,6 +3,8 @@ package group
 import (
 	"errors"
 	"fmt"
+
+	"github.com/weir-broker/weir/broker/coordinator"
 )
 
 // RecordType says what a record of __consumer_offsets is about: the first two bytes of its key. The value has a version
@@ -24,15 +26,8 @@ const (
 	RegularExpressionType              RecordType = 16
 )
 
-var (
-	// ErrUnknownType is a record type that this coordinator does not know: such a record is skipped.
-	ErrUnknownType = errors.New("unknown record type")
-	// ErrUnknownVersion is a value of a known type in a version that this coordinator does not know: state cannot be
-	// built without it.
-	ErrUnknownVersion = errors.New("unknown version of a record")
-	// ErrMalformed is a key or value that ends early or holds an impossible length.
-	ErrMalformed = errors.New("malformed record")
-)
+// ErrMalformed is a key or value that ends early or holds an impossible length.
+var ErrMalformed = errors.New("malformed record")
 
 // Key is the key of a record. Which fields count depends on the type:
 //
@@ -65,8 +60,8 @@ func (k Key) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// ParseKey reads the key of a record. Bytes after it are ignored, as Kafka ignores them. Errors are ErrUnknownType and
-// ErrMalformed.
+// ParseKey reads the key of a record. Bytes after it are ignored, as Kafka ignores them. Errors are
+// coordinator.ErrUnknownType and ErrMalformed.
 func ParseKey(b []byte) (Key, error) {
 	r := reader{b: b}
 	k := Key{Type: RecordType(r.int16())}
@@ -87,7 +82,7 @@ func ParseKey(b []byte) (Key, error) {
 		k.Group = r.string(false)
 		k.Regex = r.string(false)
 	default:
-		return Key{Type: k.Type}, fmt.Errorf("%w: %d", ErrUnknownType, k.Type)
+		return Key{Type: k.Type}, fmt.Errorf("%w: %d", coordinator.ErrUnknownType, k.Type)
 	}
 	if r.failed {
 		return Key{}, fmt.Errorf("%w: key of type %d", ErrMalformed, k.Type)
@@ -102,7 +97,7 @@ type Value interface {
 }
 
 // ParseValue reads the value of a record of a type that ParseKey has accepted. A tombstone has no value and is not given
-// to it. Errors are ErrUnknownVersion and ErrMalformed.
+// to it. Errors are coordinator.ErrUnknownVersion and ErrMalformed.
 func ParseValue(t RecordType, b []byte) (Value, error) {
 	r := reader{b: b}
 	version := r.int16()
@@ -114,11 +109,11 @@ func ParseValue(t RecordType, b []byte) (Value, error) {
 		highest = 4
 	}
 	if version < 0 || version > highest {
-		return nil, fmt.Errorf("%w: version %d of type %d", ErrUnknownVersion, version, t)
+		return nil, fmt.Errorf("%w: version %d of type %d", coordinator.ErrUnknownVersion, version, t)
 	}
 	v := parseValue(t, version, &r)
 	if v == nil {
-		return nil, fmt.Errorf("%w: %d", ErrUnknownType, t)
+		return nil, fmt.Errorf("%w: %d", coordinator.ErrUnknownType, t)
 	}
 	if r.failed {
 		return nil, fmt.Errorf("%w: value of type %d, version %d", ErrMalformed, t, version)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/weir-broker/weir/broker/coordinator"
 	"github.com/weir-broker/weir/broker/metadata"
 )
 
@@ -178,7 +179,7 @@ func TestTruncatedRecordsAreErrorsNotPanics(t *testing.T) {
 func TestUnknownTypesAndVersionsAreTold(t *testing.T) {
 	for _, typ := range []int16{-1, 9, 10, 15, 17, 18, 23, 24, 1000} {
 		key := appendString(appendInt16(nil, typ), "g", false)
-		if k, err := ParseKey(key); !errors.Is(err, ErrUnknownType) || k.Type != RecordType(typ) {
+		if k, err := ParseKey(key); !errors.Is(err, coordinator.ErrUnknownType) || k.Type != RecordType(typ) {
 			t.Errorf("type %d: %v, %v", typ, k, err)
 		}
 	}
@@ -186,7 +187,7 @@ func TestUnknownTypesAndVersionsAreTold(t *testing.T) {
 		0: 0, 1: 4, 2: 4, 3: 0, 4: 0, 5: 0, 6: 0, 7: 0, 8: 0, 16: 0,
 	} {
 		for _, version := range []int16{-1, highest + 1} {
-			if _, err := ParseValue(typ, appendInt16(nil, version)); !errors.Is(err, ErrUnknownVersion) {
+			if _, err := ParseValue(typ, appendInt16(nil, version)); !errors.Is(err, coordinator.ErrUnknownVersion) {
 				t.Errorf("type %d version %d: %v", typ, version, err)
 			}
 		}

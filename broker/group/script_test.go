@@ -11,6 +11,8 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/weir-broker/weir/broker/coordinator"
 )
 
 // TestScripts runs testdata/*.txt. A script drives one Shard as coordinator would: it appends and replays records, keeps
@@ -36,9 +38,9 @@ func TestScripts(t *testing.T) {
 }
 
 type logged struct {
-	producer   int64
-	key, value []byte
-	marker     string
+	producer coordinator.Producer
+	Record
+	marker string
 }
 
 type script struct {
@@ -78,23 +80,37 @@ func (s *script) load() {
 	s.shard, s.timers, s.waiting = New(s.opt), map[TimerKey]time.Time{}, map[Token]string{}
 	for i, r := range s.log {
 		if r.marker != "" {
-			s.shard.ReplayEndTransaction(r.producer, r.marker == "commit")
-		} else if err := s.shard.Replay(int64(i), r.producer, r.key, r.value); err != nil {
+			s.endTransaction(i, r)
+		} else if err := s.shard.Replay(coordinator.Offset(i), r.producer, r.Record); err != nil {
 			s.t.Fatal(err)
 		}
 	}
-	s.perform(s.shard.Loaded(s.now), NoProducerID)
+	s.perform(s.shard.Loaded(s.now))
+}
+
+func (s *script) endTransaction(at int, r logged) {
+	if err := s.shard.ReplayEndTransaction(coordinator.Offset(at), r.producer, r.marker == "commit"); err != nil {
+		s.t.Fatal(err)
+	}
 }
 
 // perform does what an operation asked for and prints it.
-func (s *script) perform(e Effects, producer int64) {
-	for _, tr := range e.Transitions {
-		s.printf("%s: %s generation=%d members=%d (%s)\n", tr.Group, tr.State, tr.Generation, tr.Members, tr.Reason)
+func (s *script) perform(e Effects) {
+	producer := coordinator.NoProducer()
+	if e.Transaction != nil {
+		producer = *e.Transaction
+	}
+	for _, ev := range e.Events {
+		s.printf("%s:", ev.Message)
+		for _, a := range ev.Attrs {
+			s.printf(" %s", a)
+		}
+		s.printf("\n")
 	}
 	for _, r := range e.Records {
 		s.printf("append %s\n", recordText(r.Key, r.Value))
-		s.log = append(s.log, logged{producer: producer, key: r.Key, value: r.Value})
-		if err := s.shard.Replay(int64(len(s.log)-1), producer, r.Key, r.Value); err != nil {
+		s.log = append(s.log, logged{producer: producer, Record: r})
+		if err := s.shard.Replay(coordinator.Offset(len(s.log)-1), producer, r); err != nil {
 			s.t.Fatalf("replay: %v", err)
 		}
 	}
@@ -119,11 +135,11 @@ func (s *script) perform(e Effects, producer int64) {
 func (s *script) printf(format string, args ...any) { fmt.Fprintf(&s.out, format, args...) }
 
 // ask gives a request a token and performs what comes of it.
-func (s *script) ask(name string, producer int64, op func(Token) Effects) {
+func (s *script) ask(name string, op func(Token) Effects) {
 	s.token++
 	s.waiting[s.token] = name
 	token := s.token
-	s.perform(op(token), producer)
+	s.perform(op(token))
 	if _, still := s.waiting[token]; still {
 		s.printf("%s waits\n", name)
 	}
@@ -213,20 +229,20 @@ func (s *script) run(_ *testing.T, d *datadriven.TestData) string {
 	case "log":
 		for i, r := range s.log {
 			if r.marker != "" {
-				s.printf("%d producer=%d %s\n", i, r.producer, r.marker)
+				s.printf("%d producer=%d %s\n", i, r.producer.ID, r.marker)
 			} else {
-				s.printf("%d %s\n", i, recordText(r.key, r.value))
+				s.printf("%d %s\n", i, recordText(r.Key, r.Value))
 			}
 		}
 	case "end-txn":
-		m := logged{producer: a.num("producer", 0), marker: "commit"}
+		m := logged{producer: coordinator.Producer{ID: coordinator.ProducerID(a.num("producer", 0))}, marker: "commit"}
 		if a.has("abort") {
 			m.marker = "abort"
 		}
 		s.log = append(s.log, m)
-		s.shard.ReplayEndTransaction(m.producer, m.marker == "commit")
+		s.endTransaction(len(s.log)-1, m)
 	case "topic-deleted":
-		s.perform(s.shard.TopicsDeleted(s.now, []DeletedTopic{{ID: topicID(a.num("id", 0)), Name: a.rest()[0]}}), NoProducerID)
+		s.perform(s.shard.TopicsDeleted(s.now, []DeletedTopic{{ID: topicID(a.num("id", 0)), Name: a.rest()[0]}}))
 	default:
 		s.request(a, g)
 	}
@@ -261,7 +277,7 @@ func (s *script) tick(to time.Time) {
 		s.now = s.timers[keys[0]]
 		delete(s.timers, keys[0])
 		before := s.out.Len()
-		s.perform(s.shard.Expire(s.now, keys[0]), NoProducerID)
+		s.perform(s.shard.Expire(s.now, keys[0]))
 		if printed := s.out.String(); len(printed) > before {
 			s.out.Reset()
 			s.printf("%s%v: %s timer of %s %s\n%s", printed[:before], s.now.Sub(s.start), keys[0].Kind, keys[0].Group, keys[0].Member, printed[before:])
@@ -289,10 +305,10 @@ func (s *script) request(a args, g string) {
 			id, text, _ := strings.Cut(one, ":")
 			req.GroupAssignment = append(req.GroupAssignment, kmsg.SyncGroupRequestGroupAssignment{MemberID: id, MemberAssignment: []byte(text)})
 		}
-		s.ask(name, NoProducerID, func(tk Token) Effects { return s.shard.SyncGroup(s.now, tk, req) })
+		s.ask(name, func(tk Token) Effects { return s.shard.SyncGroup(s.now, tk, req) })
 	case "heartbeat":
 		req := &kmsg.HeartbeatRequest{Version: 4, Group: g, MemberID: a.str("member", ""), InstanceID: a.opt("instance"), Generation: int32(a.num("gen", 1))}
-		s.ask(name, NoProducerID, func(tk Token) Effects { return s.shard.Heartbeat(s.now, tk, req) })
+		s.ask(name, func(tk Token) Effects { return s.shard.Heartbeat(s.now, tk, req) })
 	case "leave":
 		req := &kmsg.LeaveGroupRequest{Version: int16(a.num("version", 5)), Group: g, MemberID: a.str("member", "")}
 		if req.Version >= 3 {
@@ -305,16 +321,16 @@ func (s *script) request(a args, g string) {
 				req.Members = append(req.Members, m)
 			}
 		}
-		s.ask(name, NoProducerID, func(tk Token) Effects { return s.shard.LeaveGroup(s.now, tk, req) })
+		s.ask(name, func(tk Token) Effects { return s.shard.LeaveGroup(s.now, tk, req) })
 	case "list":
 		req := &kmsg.ListGroupsRequest{Version: 5, StatesFilter: split(a.str("states", "")), TypesFilter: split(a.str("types", ""))}
-		s.ask(name, NoProducerID, func(tk Token) Effects { return s.shard.ListGroups(s.now, tk, req) })
+		s.ask(name, func(tk Token) Effects { return s.shard.ListGroups(s.now, tk, req) })
 	case "describe":
 		req := &kmsg.DescribeGroupsRequest{Version: int16(a.num("version", 6)), Groups: split(g)}
-		s.ask(name, NoProducerID, func(tk Token) Effects { return s.shard.DescribeGroups(s.now, tk, req) })
+		s.ask(name, func(tk Token) Effects { return s.shard.DescribeGroups(s.now, tk, req) })
 	case "delete":
 		req := &kmsg.DeleteGroupsRequest{Version: 2, Groups: split(g)}
-		s.ask(name, NoProducerID, func(tk Token) Effects { return s.shard.DeleteGroups(s.now, tk, req) })
+		s.ask(name, func(tk Token) Effects { return s.shard.DeleteGroups(s.now, tk, req) })
 	default:
 		s.offsetRequest(a, g, name)
 	}
@@ -348,7 +364,7 @@ func (s *script) join(a args, g string) {
 		req.Protocols = append(req.Protocols, kmsg.JoinGroupRequestProtocol{Name: name, Metadata: metadata})
 	}
 	name := a.str("as", strings.TrimSpace("join "+req.MemberID))
-	s.ask(name, NoProducerID, func(tk Token) Effects { return s.shard.JoinGroup(s.now, c, tk, req) })
+	s.ask(name, func(tk Token) Effects { return s.shard.JoinGroup(s.now, c, tk, req) })
 }
 
 // offsetRequest: partitions are written t/0=5 or t/0=5/EPOCH; a topic's id is given as id=N for all of them.
@@ -389,7 +405,7 @@ func (s *script) offsetRequest(a args, g, name string) {
 				{Partition: p.partition, Offset: p.offset, LeaderEpoch: p.epoch, Metadata: a.opt("metadata")},
 			}})
 		}
-		s.ask(name, NoProducerID, func(tk Token) Effects { return s.shard.OffsetCommit(s.now, tk, req) })
+		s.ask(name, func(tk Token) Effects { return s.shard.OffsetCommit(s.now, tk, req) })
 	case "txn-commit":
 		req := &kmsg.TxnOffsetCommitRequest{
 			Version: int16(a.num("version", 5)), Group: g, MemberID: a.str("member", ""), InstanceID: a.opt("instance"), Generation: int32(a.num("gen", -1)),
@@ -400,7 +416,7 @@ func (s *script) offsetRequest(a args, g, name string) {
 				{Partition: p.partition, Offset: p.offset, LeaderEpoch: p.epoch, Metadata: a.opt("metadata")},
 			}})
 		}
-		s.ask(name, req.ProducerID, func(tk Token) Effects { return s.shard.TxnOffsetCommit(s.now, tk, req) })
+		s.ask(name, func(tk Token) Effects { return s.shard.TxnOffsetCommit(s.now, tk, req) })
 	case "fetch":
 		req := &kmsg.OffsetFetchRequest{Version: int16(a.num("version", 9)), RequireStable: a.has("stable")}
 		one := kmsg.OffsetFetchRequestGroup{Group: g}
@@ -416,13 +432,13 @@ func (s *script) offsetRequest(a args, g, name string) {
 		} else {
 			req.Group = g
 		}
-		s.ask(name, NoProducerID, func(tk Token) Effects { return s.shard.OffsetFetch(s.now, tk, req) })
+		s.ask(name, func(tk Token) Effects { return s.shard.OffsetFetch(s.now, tk, req) })
 	case "delete-offsets":
 		req := &kmsg.OffsetDeleteRequest{Group: g}
 		for _, p := range parts {
 			req.Topics = append(req.Topics, kmsg.OffsetDeleteRequestTopic{Topic: p.topic, Partitions: []kmsg.OffsetDeleteRequestTopicPartition{{Partition: p.partition}}})
 		}
-		s.ask(name, NoProducerID, func(tk Token) Effects { return s.shard.OffsetDelete(s.now, tk, req) })
+		s.ask(name, func(tk Token) Effects { return s.shard.OffsetDelete(s.now, tk, req) })
 	default:
 		s.t.Fatalf("no command %s", a.Cmd)
 	}

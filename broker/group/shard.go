@@ -2,9 +2,12 @@ package group
 
 import (
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/weir-broker/weir/broker/coordinator"
 )
 
 // Options are the values that a Shard uses. Names of Kafka's properties in brackets.
@@ -27,9 +30,22 @@ type Options struct {
 // cannot send heartbeats, and each retry of its client would add a member.
 const newMemberJoinTimeout = 5 * time.Minute
 
-// Token names a request that waits for its answer. The caller chooses it; it is answered exactly once, by the operation
-// it came with or by a later one.
-type Token uint64
+// What coordinator and a Shard say to each other.
+type (
+	// Token names a request that waits for its answer. It is answered exactly once, by the operation it came with or by a
+	// later one.
+	Token = coordinator.Token
+	// Record is a record of __consumer_offsets.
+	Record = coordinator.Record
+	// Effects is what an operation wants done.
+	Effects = coordinator.Effects[*Shard, TimerKey, kmsg.Response]
+	// Reply is the answer to a request.
+	Reply = coordinator.Reply[kmsg.Response]
+	// Timer is a change of a timer.
+	Timer = coordinator.Timer[TimerKey]
+)
+
+var _ coordinator.Machine[*Shard, TimerKey, kmsg.Response] = (*Shard)(nil)
 
 // Client is who sent a request.
 type Client struct {
@@ -37,17 +53,6 @@ type Client struct {
 	Host string // as Kafka writes it: "/" and the address
 	// UUID is a fresh random UUID in text form. It becomes part of a member id if the request makes one.
 	UUID string
-}
-
-// Record is a record to append: key and value as they stand in the log; a nil value is a tombstone.
-type Record struct {
-	Key, Value []byte
-}
-
-// Reply is the answer to a waiting request.
-type Reply struct {
-	Token    Token
-	Response kmsg.Response
 }
 
 // TimerKind says what a timer of a group is for.
@@ -71,32 +76,6 @@ type TimerKey struct {
 	Kind   TimerKind
 	Group  string
 	Member string
-}
-
-// Timer is a change of a timer: set to go off after a while, or cancelled when After is negative.
-type Timer struct {
-	Key   TimerKey
-	After time.Duration
-}
-
-// Transition is a change of a classic group worth a line in the log.
-type Transition struct {
-	Group      string
-	State      string // the new state
-	Generation int32
-	Members    int
-	Reason     string
-}
-
-// Effects is what an operation wants done. The caller appends Records as one unit, unless Divisible, replays them, and
-// gives each Reply out once everything appended so far is below the high watermark, also where there are no Records: what
-// a reply tells may come from records of an operation before.
-type Effects struct {
-	Records     []Record
-	Replies     []Reply
-	Timers      []Timer
-	Transitions []Transition
-	Divisible   bool // Records may be appended in several batches, each useful alone
 }
 
 // Shard is the group coordinator of one partition of __consumer_offsets. It is used by one goroutine at a time. Strings
@@ -156,37 +135,38 @@ func (t *turn) transition(g *classicGroup, to classicState, reason string) {
 }
 
 func (t *turn) note(g *classicGroup, reason string) {
-	t.Transitions = append(t.Transitions, Transition{
-		Group: g.id, State: g.state.String(), Generation: g.generation, Members: len(g.members), Reason: reason,
-	})
+	t.event(g, g.state, reason)
 }
 
-// NoProducerID is the producer id of a record outside a transaction.
-const NoProducerID = -1
+// event notes that a group is in a state now.
+func (t *turn) event(g *classicGroup, state classicState, reason string) {
+	t.Events = append(t.Events, coordinator.Event{Message: "group " + state.String(), Attrs: []slog.Attr{
+		slog.String("group", g.id), slog.Int("generation", int(g.generation)), slog.Int("members", len(g.members)), slog.String("reason", reason),
+	}})
+}
 
-// Replay applies a record that was appended at an offset, or that is read at loading, to the hard state. producerID is
-// that of the record's batch if it is transactional, else NoProducerID. It does not keep key and value. A record of an
-// unknown type is ErrUnknownType and leaves the Shard as it is: skip it. After any other error the Shard is useless.
-func (s *Shard) Replay(offset, producerID int64, key, value []byte) error {
-	k, err := ParseKey(key)
+// Replay applies a record to the hard state. A record of an unknown type is coordinator.ErrUnknownType and leaves the
+// Shard as it is. After any other error the Shard is useless.
+func (s *Shard) Replay(offset coordinator.Offset, producer coordinator.Producer, r Record) error {
+	k, err := ParseKey(r.Key)
 	if err != nil {
 		return err
 	}
 	var v Value
-	if value != nil {
-		if v, err = ParseValue(k.Type, value); err != nil {
+	if r.Value != nil {
+		if v, err = ParseValue(k.Type, r.Value); err != nil {
 			return err
 		}
 	}
 	switch k.Type {
 	case LegacyOffsetCommitType, OffsetCommitType:
 		o, _ := v.(*OffsetCommitValue)
-		s.replayOffset(offset, producerID, k, o)
+		s.replayOffset(offset, producer.ID, k, o)
 	case GroupMetadataType:
 		g, _ := v.(*GroupMetadataValue)
 		s.replayGroup(k.Group, g)
 	default:
-		return fmt.Errorf("%w: %d", ErrUnknownType, k.Type)
+		return fmt.Errorf("%w: %d", coordinator.ErrUnknownType, k.Type)
 	}
 	return nil
 }

@@ -7,7 +7,11 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/weir-broker/weir/broker/coordinator"
 )
+
+var noProducer = coordinator.NoProducer()
 
 func TestRecordsOfOldBrokersLoad(t *testing.T) {
 	for version := int16(0); version <= 4; version++ {
@@ -17,7 +21,7 @@ func TestRecordsOfOldBrokersLoad(t *testing.T) {
 			Members: []GroupMetadataMember{{MemberID: "m", SessionTimeout: 7000, RebalanceTimeout: -1, Assignment: []byte("x")}},
 		}
 		key := Key{Type: GroupMetadataType, Group: "g"}.AppendTo(nil)
-		if err := s.Replay(0, NoProducerID, key, v.AppendTo(nil)); err != nil {
+		if err := s.Replay(0, noProducer, Record{Key: key, Value: v.AppendTo(nil)}); err != nil {
 			t.Fatal(err)
 		}
 		s.Loaded(time.Now())
@@ -28,7 +32,7 @@ func TestRecordsOfOldBrokersLoad(t *testing.T) {
 	}
 	s := New(testOptions())
 	legacy := Key{Type: LegacyOffsetCommitType, Group: "g", Topic: "t", Partition: 1}
-	if err := s.Replay(0, NoProducerID, legacy.AppendTo(nil), (&OffsetCommitValue{Offset: 5}).AppendTo(nil)); err != nil {
+	if err := s.Replay(0, noProducer, Record{Key: legacy.AppendTo(nil), Value: (&OffsetCommitValue{Offset: 5}).AppendTo(nil)}); err != nil {
 		t.Fatal(err)
 	}
 	if o, ok := s.offsets.get(offsetID{"g", "t", 1}); !ok || o.offset != 5 || o.leaderEpoch != -1 || o.expireTimestamp != -1 {
@@ -43,12 +47,12 @@ func TestReplayTellsWhatItCannotUse(t *testing.T) {
 		key, value []byte
 		want       error
 	}{
-		{appendString(appendInt16(nil, 11), "share", false), []byte{0, 0}, ErrUnknownType},
-		{good, []byte{0, 5}, ErrUnknownVersion},
+		{appendString(appendInt16(nil, 11), "share", false), []byte{0, 0}, coordinator.ErrUnknownType},
+		{good, []byte{0, 5}, coordinator.ErrUnknownVersion},
 		{good, []byte{0, 4, 1}, ErrMalformed},
 		{[]byte{0}, nil, ErrMalformed},
 	} {
-		if err := s.Replay(0, NoProducerID, c.key, c.value); !errors.Is(err, c.want) {
+		if err := s.Replay(0, noProducer, Record{Key: c.key, Value: c.value}); !errors.Is(err, c.want) {
 			t.Errorf("key %x value %x: %v, want %v", c.key, c.value, err, c.want)
 		}
 	}
@@ -61,7 +65,7 @@ func TestExpiryOfManyOffsetsTakesTurns(t *testing.T) {
 	for i := range offsets {
 		k := Key{Type: OffsetCommitType, Group: "g", Topic: fmt.Sprint("t", i%7), Partition: int32(i)}
 		v := &OffsetCommitValue{Version: 4, CommitTimestamp: at.UnixMilli(), ExpireTimestamp: -1}
-		if err := s.Replay(int64(i), NoProducerID, k.AppendTo(nil), v.AppendTo(nil)); err != nil {
+		if err := s.Replay(coordinator.Offset(i), noProducer, Record{Key: k.AppendTo(nil), Value: v.AppendTo(nil)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -74,7 +78,7 @@ func TestExpiryOfManyOffsetsTakesTurns(t *testing.T) {
 			t.Fatalf("a turn of %d records, divisible %v", len(e.Records), e.Divisible)
 		}
 		for _, r := range e.Records {
-			if err := s.Replay(0, NoProducerID, r.Key, r.Value); err != nil {
+			if err := s.Replay(0, noProducer, r); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -120,7 +124,7 @@ func TestRequestsAreNotKept(t *testing.T) {
 func replay(t *testing.T, s *Shard, e Effects) {
 	t.Helper()
 	for _, r := range e.Records {
-		if err := s.Replay(0, NoProducerID, r.Key, r.Value); err != nil {
+		if err := s.Replay(0, noProducer, r); err != nil {
 			t.Fatal(err)
 		}
 	}
