@@ -3,7 +3,8 @@ package commitlog
 import "errors"
 
 var (
-	// ErrStorage wraps every failure of the disk: the directory of the log should go offline. A log that could not undo
+	// ErrStorage wraps every failure of the disk: the directory of the log should go offline, unless it was only a lack of file
+	// descriptors (vfs.OutOfDescriptors), which says nothing about the disk. A log that could not undo
 	// a failed write answers every later call with it.
 	ErrStorage = errors.New("storage failure")
 	// ErrOffsetOutOfRange is returned for an offset below LogStartOffset or above LogEndOffset.

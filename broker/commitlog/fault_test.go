@@ -29,6 +29,9 @@ type faultRun struct {
 	done       string // operations so far
 }
 
+// opens are the operations that take a file descriptor.
+const opens = vfs.OpCreate | vfs.OpOpen | vfs.OpOpenReadWrite | vfs.OpOpenDir
+
 // TestDiskFaultLosesNothingAcknowledged fails every single operation of a workload in several ways. Errors say that it
 // was the disk; a log that goes on serves exactly what was acknowledged; and so does the log that is opened afterwards,
 // whether the process died or the power failed.
@@ -40,6 +43,8 @@ func TestDiskFaultLosesNothingAcknowledged(t *testing.T) {
 		"any operation, done though": {Kinds: vfs.OpsChange, Times: 1, After: true},
 		"sync that forgets":          {Kinds: vfs.OpsSync, Times: 1, Forget: true},
 		"all from here on":           {Kinds: vfs.OpsAll},
+		"no descriptor once":         {Kinds: opens, Err: syscall.EMFILE, Times: 1},
+		"no descriptor for a while":  {Kinds: opens, Err: syscall.ENFILE, Times: 4},
 	}
 	seeds := uint64(2)
 	if os.Getenv("WEIR_LONG") != "" {
@@ -269,4 +274,76 @@ func contents(l *Log) ([]byte, error) {
 		return nil
 	})
 	return out, err
+}
+
+// A lack of file descriptors fails what was asked for and nothing later: neither the log nor its directory is the worse for it.
+func TestLackOfDescriptorsFailsOneRequest(t *testing.T) {
+	for name, prepare := range map[string]func(f *fixture){
+		"first roll":    func(*fixture) {},
+		"after a flush": func(f *fixture) { check(f.t, f.log.Flush(f.log.LogEndOffset())) },
+		"after a roll":  func(f *fixture) { check(f.t, f.log.Roll()); f.add(2, 150) },
+		"after both": func(f *fixture) {
+			check(f.t, f.log.Roll())
+			f.add(2, 150)
+			check(f.t, f.log.Flush(f.log.LogEndOffset()))
+		},
+		"preallocated":    func(f *fixture) { f.cfg.Preallocate = true; f.log.SetConfig(f.cfg) },
+		"after a reading": func(f *fixture) { readAll(f.t, f.log) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			for nth := int64(1); ; nth++ {
+				mem := vfs.NewMem()
+				check(t, errors.Join(mem.MkdirAll("/data", 0o755), vfs.SyncDir(mem, "/")))
+				faults := vfs.NewFaults(mem)
+				f := newFixture(t, faults, smallConfig())
+				f.open(false)
+				f.add(2, 150)
+				prepare(f)
+				want := readAll(t, f.log)
+				rule := faults.Add(vfs.Fault{Kinds: opens, Nth: nth, Times: 2, Err: syscall.EMFILE})
+				failed := false
+				for _, err := range []error{f.log.Roll(), f.log.Flush(f.log.LogEndOffset()), f.log.Flush(f.log.LogEndOffset()), f.log.Roll()} {
+					if err == nil {
+						continue
+					}
+					failed = true
+					if !vfs.OutOfDescriptors(err) || !errors.Is(err, ErrStorage) {
+						t.Fatalf("open %d: %v", nth, err)
+					}
+				}
+				if rule.Failed() == 0 {
+					if nth < 2 {
+						t.Error("no file is opened")
+					}
+					return
+				}
+				rule.Remove()
+				if failed && f.log.failure() != nil {
+					t.Fatalf("open %d: the log is finished: %v", nth, f.log.failure())
+				}
+				for range 3 {
+					want = append(want, f.add(2, 150)...)
+					check(t, f.log.Flush(f.log.LogEndOffset()))
+				}
+				if !bytes.Equal(readAll(t, f.log), want) {
+					t.Fatalf("open %d: end %d", nth, f.log.LogEndOffset())
+				}
+				for how, left := range map[string]*vfs.Mem{"kill": mem.Clone(), "power": mem.CrashClone(vfs.CrashOptions{})} {
+					g := newFixture(t, left, f.cfg)
+					g.marks = f.marks
+					g.open(false)
+					if !bytes.Equal(readAll(t, g.log), want) {
+						t.Fatalf("open %d: after a %s to %d, %+v", nth, how, g.log.LogEndOffset(), g.found)
+					}
+				}
+			}
+		})
+	}
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -68,9 +68,17 @@ func (l *Log) Flush(upTo batch.Offset) error {
 
 // flushSegments makes the segments that hold [RecoveryPoint, upTo) durable, and moves the recovery point to the end of
 // what it found in them. The caller has the turn.
-func (l *Log) flushSegments(upTo batch.Offset) error {
+func (l *Log) flushSegments(upTo batch.Offset) (err error) {
 	from, list := l.RecoveryPoint(), l.list()
 	reached, syncDir := from, false
+	var created []*index // whose files have no durable name yet
+	defer func() {
+		if err != nil { // another attempt, if there is one, has to make them so
+			for _, x := range created {
+				x.created.Store(true)
+			}
+		}
+	}()
 	var open *segment // written while it was the active one
 	for i := max(floor(list, from), 0); i < len(list) && (list[i].base < upTo); i++ {
 		s := list[i]
@@ -96,7 +104,7 @@ func (l *Log) flushSegments(upTo batch.Offset) error {
 			return err
 		}
 		if x := s.idx.Load(); x != nil && x.created.Swap(false) {
-			syncDir = true
+			created, syncDir = append(created, x), true
 		}
 		reached, syncDir = max(reached, end), syncDir || !s.dirSynced.Load()
 	}

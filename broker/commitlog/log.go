@@ -93,8 +93,18 @@ func (l *Log) failure() error {
 	return nil
 }
 
-// fail ends the use of the log: what the files hold is no longer known.
+// fail ends the use of the log: what the files hold is no longer known. Except after a lack of file descriptors, which stopped an
+// append or a flush before it changed anything: the caller's request fails, the next one may do better. A segment that was sealed
+// and got no successor is the exception to that; createSegment avoids it.
 func (l *Log) fail(err error) error {
+	if vfs.OutOfDescriptors(err) && !l.active().sealed.Load() {
+		return storageError("no file can be opened", err)
+	}
+	return l.end(err)
+}
+
+// end is fail for what may not stop half way, whatever the reason.
+func (l *Log) end(err error) error {
 	err = storageError("log failed", err)
 	if l.failed.CompareAndSwap(nil, &err) {
 		l.logger.Error("partition log failed", "dir", l.Dir(), "error", err)
@@ -294,6 +304,9 @@ func (l *Log) createSegment(base batch.Offset, fresh bool) (*segment, error) {
 		}
 	}
 	file, err := l.fs.Create(segmentPath(dir, base, extLog))
+	if vfs.OutOfDescriptors(err) {
+		l.unseal() // its successor is not there, not even in part
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -307,6 +320,18 @@ func (l *Log) createSegment(base batch.Offset, fresh bool) (*segment, error) {
 	}
 	vfs.Failpoint("commitlog.segment.created")
 	return s, nil
+}
+
+// unseal has appends go on in a segment that was sealed for a roll. A flush that saw the seal must be through with it: it cuts files to
+// the size it knows. The caller holds write.
+func (l *Log) unseal() {
+	if l.segments.Load() == nil || !l.active().sealed.Load() { // the log is being opened, or begun anew
+		return
+	}
+	s := l.active()
+	l.flush.take()
+	defer l.flush.give()
+	s.sealed.Store(false)
 }
 
 func withDefaults(o *Options) {

@@ -65,7 +65,7 @@ func (l *Log) truncate(to batch.Offset) error {
 	gone := list[i+1:]
 	for n := len(gone) - 1; n >= 0; n-- {
 		if err := l.removeDurably(gone[n]); err != nil {
-			return l.fail(err)
+			return l.end(err)
 		}
 	}
 	vfs.Failpoint("commitlog.truncate.before-cut")
@@ -73,19 +73,19 @@ func (l *Log) truncate(to batch.Offset) error {
 		x.close()
 	}
 	if err := short.idx.Load().write(l.fs, l.Dir(), short.base, true, false); err != nil {
-		return l.fail(err)
+		return l.end(err)
 	}
 	if err := short.file.Truncate(short.size.Load()); err != nil {
-		return l.fail(err)
+		return l.end(err)
 	}
 	// Durable now, or a crash could mix what was cut off with what comes in its place.
 	if err := short.file.SyncData(); err != nil {
-		return l.fail(err)
+		return l.end(err)
 	}
 	vfs.Failpoint("commitlog.truncate.after-cut")
 	l.epochs.cutEnd(end)
 	if err := l.epochs.save(l.fs, l.Dir()); err != nil {
-		return l.fail(err)
+		return l.end(err)
 	}
 	if l.hook == nil {
 		return nil
@@ -194,19 +194,19 @@ func (l *Log) restartAt(to batch.Offset) error {
 	old := l.list()
 	for n := len(old) - 1; n >= 0; n-- {
 		if err := l.renameDeleted(old[n]); err != nil {
-			return l.fail(err)
+			return l.end(err)
 		}
 		if err := vfs.SyncDir(l.fs, l.Dir()); err != nil {
-			return l.fail(err)
+			return l.end(err)
 		}
 	}
 	vfs.Failpoint("commitlog.truncate-fully.empty")
 	s, err := l.createSegment(to, false)
 	if err != nil {
-		return l.fail(err)
+		return l.end(err)
 	}
 	if err := vfs.SyncDir(l.fs, l.Dir()); err != nil {
-		return l.fail(err)
+		return l.end(err)
 	}
 	s.dirSynced.Store(true)
 	l.logStart.Store(int64(to))
@@ -219,7 +219,7 @@ func (l *Log) restartAt(to batch.Offset) error {
 	}
 	l.epochs.clear()
 	if err := l.epochs.save(l.fs, l.Dir()); err != nil {
-		return l.fail(err)
+		return l.end(err)
 	}
 	if l.hook == nil {
 		return nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/weir-broker/weir/broker/commitlog"
 	"github.com/weir-broker/weir/broker/metadata"
+	"github.com/weir-broker/weir/broker/vfs"
 )
 
 // Apply brings the table in line with the image: the first call loads and
@@ -235,7 +236,10 @@ func (t *Table) openAll(todo []*opening) {
 		mu.Lock()
 		defer mu.Unlock()
 		p.dir.unopened = true
-		if errors.Is(err, commitlog.ErrStorage) {
+		switch {
+		case vfs.OutOfDescriptors(err):
+			t.env.shortOfDescriptors(p, err)
+		case errors.Is(err, commitlog.ErrStorage):
 			failed[p.dir] = err
 		}
 	})

@@ -5,7 +5,11 @@ import (
 	"time"
 
 	"github.com/weir-broker/weir/broker/batch"
+	"github.com/weir-broker/weir/broker/vfs"
 )
+
+// descriptorRetry is how long a flush waits that found no free file descriptor.
+const descriptorRetry = 100 * time.Millisecond
 
 // flusher groups the flushes that producers with acks=all wait for: while one
 // fdatasync runs, all that arrive meanwhile share the next one.
@@ -39,6 +43,11 @@ func (p *Partition) flushLoop() {
 		}
 		p.flusher.Unlock()
 		err := p.log.Flush(p.log.LogEndOffset())
+		if vfs.OutOfDescriptors(err) { // those who wait go on waiting, as long as their requests may
+			_ = p.failure(err)
+			p.env.later(descriptorRetry, p.flushLoop)
+			return
+		}
 		if err != nil {
 			// Those who wait learn it from the status; a new attempt begins
 			// with the next append.

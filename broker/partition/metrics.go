@@ -23,7 +23,7 @@ type collector struct {
 	offlineReplicas, offlineDirs             *prometheus.Desc
 	underMinISR, atMinISR, replicas, inSync  *prometheus.Desc
 	size, start, end, highWatermark, earlier *prometheus.Desc
-	unusableConfigs                          *prometheus.Desc
+	unusableConfigs, shortages               *prometheus.Desc
 }
 
 var _ prometheus.Collector = (*collector)(nil)
@@ -54,13 +54,14 @@ func newCollector(t *Table) *collector {
 		highWatermark:   desc("kafka_topic_partition_current_offset", "High watermark of a led partition.", byPartition),
 		earlier:         desc("kafka_topic_partition_oldest_offset", "Log start offset of a led partition.", byPartition),
 		unusableConfigs: desc("weir_partition_unusable_topic_configs", "Topics whose configuration cannot be used, so that an earlier one is in force.", nil),
+		shortages:       desc("weir_partition_out_of_descriptors_total", "Operations that failed because no file descriptor was free.", nil),
 	}
 }
 
 func (c *collector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		c.messagesIn, c.bytesIn, c.bytesOut, c.leaders, c.partitions, c.underReplicated, c.offlineReplicas, c.offlineDirs,
-		c.underMinISR, c.atMinISR, c.replicas, c.inSync, c.size, c.start, c.end, c.highWatermark, c.earlier, c.unusableConfigs,
+		c.underMinISR, c.atMinISR, c.replicas, c.inSync, c.size, c.start, c.end, c.highWatermark, c.earlier, c.unusableConfigs, c.shortages,
 	} {
 		out <- d
 	}
@@ -71,6 +72,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
 	c.collectTopics(out)
+	out <- prometheus.MustNewConstMetric(c.shortages, prometheus.CounterValue, float64(c.t.env.shortages.Load()))
 
 	var leaders, partitions, underReplicated, offline int
 	for _, p := range c.t.All() {

@@ -17,6 +17,7 @@ import (
 	"github.com/weir-broker/weir/broker/metadata"
 	"github.com/weir-broker/weir/broker/policy"
 	"github.com/weir-broker/weir/broker/producerstate"
+	"github.com/weir-broker/weir/broker/vfs"
 )
 
 // Partition is this broker's replica of one partition. It is safe for
@@ -76,6 +77,25 @@ type environment struct {
 	background func(work func())
 	// dirFailed takes a log directory out of service.
 	dirFailed func(d *hostDir, err error)
+	// shortages counts what failed for want of file descriptors; shortageLogged
+	// is when that was last logged, in Unix nanoseconds.
+	shortages, shortageLogged atomic.Int64
+}
+
+// shortageLogInterval keeps a broker that has no file descriptors from filling
+// the disk with what it says about it.
+const shortageLogInterval = 10 * time.Second
+
+// shortOfDescriptors notes that p could not do something for want of file
+// descriptors.
+func (e *environment) shortOfDescriptors(p *Partition, err error) {
+	total := e.shortages.Add(1)
+	now, last := e.now().UnixNano(), e.shortageLogged.Load()
+	if now-last < int64(shortageLogInterval) || !e.shortageLogged.CompareAndSwap(last, now) {
+		return
+	}
+	e.log.Error("out of file descriptors: requests fail until some are free; raise the limit of open files (LimitNOFILE, ulimit -n) and restart",
+		"topic", p.topic, "partition", p.index, "total", total, "err", err)
 }
 
 // status is what a reader needs to know of leadership. It is immutable.
@@ -306,9 +326,12 @@ func (p *Partition) withdraw(err error) {
 
 // failure is called, without the append lock, with every error of the log. A
 // failure of the disk takes the directory out of service; a log that is closed
-// belongs to a partition that is going away.
+// belongs to a partition that is going away. A lack of file descriptors fails
+// the one request, with ErrStorage, which clients try again.
 func (p *Partition) failure(err error) error {
 	switch {
+	case vfs.OutOfDescriptors(err):
+		p.env.shortOfDescriptors(p, err)
 	case errors.Is(err, commitlog.ErrStorage):
 		p.env.dirFailed(p.dir, err)
 	case errors.Is(err, commitlog.ErrClosed):

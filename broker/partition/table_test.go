@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -454,6 +455,76 @@ func TestFailedDirectoryTakesOnlyItsPartitionsOut(t *testing.T) {
 
 // A directory that is missing at the start may hold any partition that is not
 // found: those are not created anew, empty, somewhere else.
+// A process that has too many files open has healthy disks: what needs another file fails, and only that.
+func TestLackOfDescriptorsTakesNoDirectoryOffline(t *testing.T) {
+	const opens = vfs.OpCreate | vfs.OpOpen | vfs.OpOpenReadWrite | vfs.OpOpenDir
+	c := newCluster(t)
+	c.topic("t", 1)
+	c.set("t", "internal.segment.bytes", "150")
+	faults := vfs.NewFaults(vfs.NewMem())
+	var logged bytes.Buffer
+	h := openHost(t, faults, func(o *Options) { o.Logger = slog.New(slog.NewTextHandler(&logged, nil)) })
+	defer h.close()
+	h.apply(c)
+	p := h.get("t", 0)
+	mustAppend(t, p, values("a"))
+
+	short := faults.Add(vfs.Fault{Kinds: opens, Err: syscall.EMFILE})
+	for range 3 {
+		if _, err := p.Append(produce(values("needs a segment"))); !errors.Is(err, ErrStorage) || !vfs.OutOfDescriptors(err) {
+			t.Errorf("append without a descriptor: %v", err)
+		}
+	}
+	if got := read(t, p, 0); !slices.Equal(got, []string{"0:a"}) {
+		t.Errorf("%v", got)
+	}
+	c.topic("late", 1)
+	h.apply(c)
+	if _, err := h.Lookup("late", 0); !errors.Is(err, ErrStorage) {
+		t.Errorf("a partition without files: %v", err)
+	}
+	if n := strings.Count(logged.String(), "LimitNOFILE"); n != 1 {
+		t.Errorf("the shortage is logged %d times", n)
+	}
+	if n := h.env.shortages.Load(); n != 4 {
+		t.Errorf("%d shortages are counted, want 4", n)
+	}
+	short.Remove()
+
+	mustAppend(t, p, values("b"))
+	if got := read(t, p, 0); !slices.Equal(got, []string{"0:a", "1:b"}) {
+		t.Errorf("%v", got)
+	}
+	if len(h.failed) != 0 {
+		t.Errorf("offline: %v", h.failed)
+	}
+	c.topic("later", 1)
+	h.apply(c)
+	mustAppend(t, h.get("later", 0), values("c"))
+}
+
+func TestFlushOfAcksWaitsForADescriptor(t *testing.T) {
+	c := newCluster(t)
+	c.topic("t", 1)
+	c.set("t", "weir.flush.on.acks", "all")
+	faults := vfs.NewFaults(vfs.NewMem())
+	h := openHost(t, faults, nil)
+	defer h.close()
+	h.apply(c)
+	p := h.get("t", 0)
+	if err := p.identify(true); err != nil { // or the append itself would fail
+		t.Fatal(err)
+	}
+	rule := faults.Add(vfs.Fault{Kinds: vfs.OpCreate | vfs.OpOpenDir, Err: syscall.ENFILE, Times: 2})
+	r := mustAppend(t, p, values("a"))
+	if err := await(t, p, r.LastOffset+1); err != nil {
+		t.Errorf("%v", err)
+	}
+	if rule.Failed() != 2 || len(h.failed) != 0 {
+		t.Errorf("%d opens failed; offline: %v", rule.Failed(), h.failed)
+	}
+}
+
 func TestPartitionsOfAMissingDirectoryAreNotCreatedAnew(t *testing.T) {
 	c := newCluster(t)
 	c.topic("t", 2)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"syscall"
 	"time"
 )
 
@@ -110,6 +111,12 @@ func ReadFile(fsys FS, name string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	return content[:n], nil
+}
+
+// OutOfDescriptors reports whether a file could not be opened because the process, or the machine, has too many open already. That
+// says nothing about the disk: the file system was not asked, nothing was created, and the same call may succeed a moment later.
+func OutOfDescriptors(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }
 
 // TempSuffix ends the name under which WriteFileAtomic writes before it renames. Kafka uses the same one and removes
