@@ -103,16 +103,16 @@ var networkProperties = []Property{
 		Doc: "Connections that may wait to be accepted. The system may hold it to less.",
 	},
 	{
-		Name: "socket.receive.buffer.bytes", Type: Int, Default: "102400", Importance: High,
-		Doc: "Receive buffer of client connections (SO_RCVBUF), in bytes; -1 leaves the system's.",
+		Name: "socket.receive.buffer.bytes", Type: Int, Default: "-1", Importance: High,
+		Doc: "Receive buffer of client connections (SO_RCVBUF), in bytes; -1 leaves it to the system, which sizes it by the connection. Kafka's default is 102400.",
 	},
 	{
 		Name: "socket.request.max.bytes", Type: Int, Default: "104857600", Rule: atLeast(1), Importance: High,
 		Doc: "Largest request, in bytes. A connection that announces a larger one is closed before anything is allocated for it.",
 	},
 	{
-		Name: "socket.send.buffer.bytes", Type: Int, Default: "102400", Importance: High,
-		Doc: "Send buffer of client connections (SO_SNDBUF), in bytes; -1 leaves the system's.",
+		Name: "socket.send.buffer.bytes", Type: Int, Default: "-1", Importance: High,
+		Doc: "Send buffer of client connections (SO_SNDBUF), in bytes; -1 leaves it to the system, which sizes it by the connection. Kafka's default is 102400.",
 	},
 	{
 		Name: "unstable.api.versions.enable", Type: Boolean, Default: "false", Importance: High, Internal: true, Inert: true,

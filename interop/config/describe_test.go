@@ -140,6 +140,9 @@ func compare(t *testing.T, what string, ours []config.Entry, theirs []kmsg.Descr
 			// A dynamic log.retention.ms makes Kafka print the default of hours beside the source of the value in the file, 24.
 			want = strings.Replace(want, "168 source 4", "24 source 4", 1)
 		}
+		if c.Name == "socket.receive.buffer.bytes" || c.Name == "socket.send.buffer.bytes" {
+			want = strings.ReplaceAll(want, "102400", "-1") // ours are left to the system
+		}
 		if got := texts[c.Name]; got != want {
 			t.Errorf("%s %s\nours  %s\nKafka %s", what, c.Name, got, want)
 		}
