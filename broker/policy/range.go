@@ -28,29 +28,61 @@ func (rangeAssignor) Assign(_ context.Context, f *AssignorFacts) (AssignorVerdic
 	for p := range owners {
 		owners[p] = NoMember
 	}
+	order := rangeOrder(f.Members)
+	if f.Homogeneous && len(order) > 0 {
+		for _, t := range f.Subscription(0) {
+			s := f.Topics[t].Partitions
+			c := newCut(s, int32(len(order)))
+			for k := 0; c.first < s.End; k++ {
+				c.give(owners, order[k])
+			}
+		}
+		return AssignorVerdict{Owners: owners}, nil
+	}
+
 	subscribers := make([]int32, len(f.Topics)) // by topic
 	for m := range f.Members {
 		for _, t := range f.Subscription(m) {
 			subscribers[t]++
 		}
 	}
-	served := make([]int32, len(f.Topics)) // subscribers that had their range
-	for _, m := range rangeOrder(f.Members) {
+	cuts := make([]cut, len(f.Topics))
+	for t := range cuts {
+		if subscribers[t] > 0 {
+			cuts[t] = newCut(f.Topics[t].Partitions, subscribers[t])
+		}
+	}
+	for _, m := range order {
 		for _, t := range f.Subscription(int(m)) {
-			s, k := f.Topics[t].Partitions, served[t]
-			served[t]++
-			share, longer := int32(s.Len())/subscribers[t], int32(s.Len())%subscribers[t]
-			first := s.First + k*share + min(k, longer)
-			end := first + share
-			if k < longer {
-				end++
-			}
-			for p := first; p < end; p++ {
-				owners[p] = m
-			}
+			cuts[t].give(owners, m)
 		}
 	}
 	return AssignorVerdict{Owners: owners}, nil
+}
+
+// cut is a topic of which some ranges were given already.
+type cut struct {
+	first  int32 // where the next range begins
+	share  int32 // length of the ranges
+	longer int32 // how many more ranges are longer by one
+}
+
+func newCut(s Span, subscribers int32) cut {
+	n := s.End - s.First
+	return cut{first: s.First, share: n / subscribers, longer: n % subscribers}
+}
+
+// give makes the member the owner of the next range.
+func (c *cut) give(owners []int32, member int32) {
+	end := c.first + c.share
+	if c.longer > 0 {
+		end++
+		c.longer--
+	}
+	for p := c.first; p < end; p++ {
+		owners[p] = member
+	}
+	c.first = end
 }
 
 // rangeOrder returns the indexes of the members in the order in which they are

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -125,18 +126,22 @@ func (u *uniformMixed) topicOrder() []int32 {
 func (u *uniformMixed) assignFree(order []int32) {
 	for _, t := range order {
 		s := u.facts.Topics[t].Partitions
-		started := false
+		free := 0
+		for _, owner := range u.owners[s.First:s.End] {
+			if owner == NoMember {
+				free++
+			}
+		}
+		if free == 0 {
+			continue
+		}
+		u.levels.startLeast(u.subscribersOf(t), free)
 		for p := s.First; p < s.End; p++ {
-			if u.owners[p] != NoMember {
-				continue
+			if u.owners[p] == NoMember {
+				m := u.levels.least()
+				u.owners[p] = m
+				u.load[m]++
 			}
-			if !started {
-				u.levels.start(u.subscribersOf(t))
-				started = true
-			}
-			m := u.levels.least()
-			u.owners[p] = m
-			u.load[m]++
 		}
 	}
 }
@@ -144,6 +149,9 @@ func (u *uniformMixed) assignFree(order []int32) {
 // even is step 3. A topic with one subscriber has nothing to even out.
 func (u *uniformMixed) even(order []int32) {
 	order = slices.DeleteFunc(order, func(t int32) bool { return len(u.subscribersOf(t)) < 2 })
+	if u.allEven() {
+		return
+	}
 	u.ranges = make([]Span, len(u.facts.Members))
 	// A topic's turn comes with nothing moved since its last one when stop is
 	// that topic; the first topic counts as having moved.
@@ -158,6 +166,18 @@ func (u *uniformMixed) even(order []int32) {
 			}
 		}
 	}
+}
+
+// allEven is whether no two members who subscribe to anything differ by more
+// than one, so that no topic needs a look.
+func (u *uniformMixed) allEven() bool {
+	low, high := int32(math.MaxInt32), int32(0)
+	for m, n := range u.load {
+		if u.facts.Members[m].Subscribed.Len() > 0 {
+			low, high = min(low, n), max(high, n)
+		}
+	}
+	return high-low <= 1
 }
 
 // evenTopic moves partitions of the topic from subscribers with most to those
@@ -255,6 +275,23 @@ func (l *levels) bounds(members []int32) (low, high int32) {
 		low, high = min(low, n), max(high, n)
 	}
 	return low, high
+}
+
+// startLeast is start for a caller that asks only for least, no more than count
+// times: members of the lowest load are all it takes when there are enough.
+func (l *levels) startLeast(members []int32, count int) {
+	low, _ := l.bounds(members)
+	l.sorted = l.sorted[:0]
+	for _, m := range members {
+		if l.load[m] == low {
+			l.sorted = append(l.sorted, m)
+			if len(l.sorted) == count {
+				l.lowEnd, l.lowNext, l.lowLevel = 0, 0, low-1
+				return
+			}
+		}
+	}
+	l.start(members)
 }
 
 // start lines up members, which are ascending and not empty, by load and then
