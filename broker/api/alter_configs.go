@@ -1,16 +1,13 @@
 package api
 
 import (
+	"context"
+
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/weir-broker/weir/broker/controller"
 	"github.com/weir-broker/weir/broker/metadata"
 )
-
-// alterTimeoutMillis bounds a change of configurations, whose requests carry no timeout.
-func (h *Handler) alterTimeoutMillis() int32 {
-	return int32(h.config.Load().RequestTimeout.Milliseconds())
-}
 
 // AlterConfigs (33), versions 0-2.
 //
@@ -32,14 +29,10 @@ func (h *Handler) alterConfigs(r *request, req *kmsg.AlterConfigsRequest) kmsg.R
 		ask.Resources = append(ask.Resources, set)
 	}
 	ask.Resources = keepAllowed(ask.Resources, &check)
-	var results []controller.AlterConfigsResult
-	var err error
-	if len(ask.Resources) > 0 {
-		ctx, cancel := r.context(h.alterTimeoutMillis())
-		defer cancel()
-		results, err = h.controller.AlterConfigs(ctx, ask)
-	}
-	for _, o := range check.outcomes(results, err) {
+	outcomes := check.alter(r, len(ask.Resources), func(ctx context.Context) ([]controller.AlterConfigsResult, error) {
+		return h.controller.AlterConfigs(ctx, ask)
+	})
+	for _, o := range outcomes {
 		out := kmsg.NewAlterConfigsResponseResource()
 		out.ErrorCode, out.ErrorMessage, out.ResourceType, out.ResourceName = o.code, o.message, kmsg.ConfigResourceType(o.kind), o.name
 		resp.Resources = append(resp.Resources, out)
@@ -67,14 +60,10 @@ func (h *Handler) incrementalAlterConfigs(r *request, req *kmsg.IncrementalAlter
 		ask.Resources = append(ask.Resources, change)
 	}
 	ask.Resources = keepAllowed(ask.Resources, &check)
-	var results []controller.AlterConfigsResult
-	var err error
-	if len(ask.Resources) > 0 {
-		ctx, cancel := r.context(h.alterTimeoutMillis())
-		defer cancel()
-		results, err = h.controller.IncrementalAlterConfigs(ctx, ask)
-	}
-	for _, o := range check.outcomes(results, err) {
+	outcomes := check.alter(r, len(ask.Resources), func(ctx context.Context) ([]controller.AlterConfigsResult, error) {
+		return h.controller.IncrementalAlterConfigs(ctx, ask)
+	})
+	for _, o := range outcomes {
 		out := kmsg.NewIncrementalAlterConfigsResponseResource()
 		out.ErrorCode, out.ErrorMessage, out.ResourceType, out.ResourceName = o.code, o.message, kmsg.ConfigResourceType(o.kind), o.name
 		resp.Resources = append(resp.Resources, out)
@@ -131,6 +120,17 @@ func keepAllowed[T any](resources []T, c *resourceCheck) []T {
 		}
 	}
 	return kept
+}
+
+// alter asks the controller about the resources that were not refused, if there are any, and returns what to answer for all. These
+// requests carry no timeout of their own.
+func (c *resourceCheck) alter(r *request, allowed int, ask func(context.Context) ([]controller.AlterConfigsResult, error)) []resourceOutcome {
+	if allowed == 0 {
+		return c.outcomes(nil, nil)
+	}
+	ctx, cancel := r.context(int32(c.handler.config.Load().RequestTimeout.Milliseconds()))
+	defer cancel()
+	return c.outcomes(ask(ctx))
 }
 
 // outcomes merges the controller's results, which are in order, into the request's order.

@@ -179,7 +179,7 @@ func (o *benchOptions) run(ctx context.Context, g *globals, test string, bench f
 	if _, err := o.producerOptions(); err != nil {
 		return err
 	}
-	_, values, err := keyValues(o.configs)
+	configs, err := topicConfigs(o.configs)
 	if err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func (o *benchOptions) run(ctx context.Context, g *globals, test string, bench f
 		return err
 	}
 	defer adm.Close()
-	created, err := o.ensureTopic(ctx, adm, values)
+	created, err := o.ensureTopic(ctx, adm, configs)
 	if err != nil {
 		return err
 	}
@@ -210,11 +210,7 @@ func (o *benchOptions) run(ctx context.Context, g *globals, test string, bench f
 	return report.print(g)
 }
 
-func (o *benchOptions) ensureTopic(ctx context.Context, adm *kadm.Client, values map[string]string) (created bool, err error) {
-	configs := make(map[string]*string)
-	for k, v := range values {
-		configs[k] = &v
-	}
+func (o *benchOptions) ensureTopic(ctx context.Context, adm *kadm.Client, configs map[string]*string) (created bool, err error) {
 	answer, err := adm.CreateTopic(ctx, o.partitions, o.replicas, configs, o.topic)
 	if errors.Is(err, kerr.TopicAlreadyExists) {
 		return false, nil

@@ -36,7 +36,7 @@ func newTopicCreateCommand(g *globals) *cobra.Command {
 			if replicas == 0 || replicas < -1 {
 				return usageError{fmt.Errorf("--replication-factor %d: not a number of replicas; use 1 or more", replicas)}
 			}
-			_, values, err := keyValues(configs)
+			values, err := topicConfigs(configs)
 			if err != nil {
 				return err
 			}
@@ -52,6 +52,19 @@ func newTopicCreateCommand(g *globals) *cobra.Command {
 	return cmd
 }
 
+// topicConfigs reads --config key=value of a topic to be created.
+func topicConfigs(given []string) (map[string]*string, error) {
+	_, values, err := keyValues(given)
+	if err != nil {
+		return nil, err
+	}
+	configs := make(map[string]*string, len(values))
+	for k, v := range values {
+		configs[k] = &v
+	}
+	return configs, nil
+}
+
 // createdTopic is one line of the JSON output of topic create.
 type createdTopic struct {
 	Topic       string `json:"topic"`
@@ -61,16 +74,12 @@ type createdTopic struct {
 	Created     bool   `json:"created"`
 }
 
-func createTopics(ctx context.Context, g *globals, names []string, partitions int32, replicas int16, values map[string]string, ifNotExists bool) error {
+func createTopics(ctx context.Context, g *globals, names []string, partitions int32, replicas int16, configs map[string]*string, ifNotExists bool) error {
 	adm, err := g.admin(ctx)
 	if err != nil {
 		return err
 	}
 	defer adm.Close()
-	configs := make(map[string]*string, len(values))
-	for k, v := range values {
-		configs[k] = &v
-	}
 	answers, err := adm.CreateTopics(ctx, partitions, replicas, configs, names...)
 	if err != nil {
 		return failed("topic create", err, "")

@@ -19,25 +19,18 @@ const maxConfigValueLength = 1<<15 - 1
 // AlterConfigs replaces the dynamic configurations of resources. Each resource
 // is changed or refused on its own.
 func (c *Controller) AlterConfigs(ctx context.Context, req AlterConfigsRequest) ([]AlterConfigsResult, error) {
-	var results []AlterConfigsResult
-	err := c.submit(ctx, func(s state) []metadata.Record {
-		var records []metadata.Record
-		records, results = s.alterConfigs(req)
-		return records
-	})
-	if err != nil {
-		return nil, err
-	}
-	return results, nil
+	return c.alter(ctx, func(s state) ([]metadata.Record, []AlterConfigsResult) { return s.alterConfigs(req) })
 }
 
 // IncrementalAlterConfigs changes single configurations of resources. Each
 // resource is changed or refused on its own.
 func (c *Controller) IncrementalAlterConfigs(ctx context.Context, req IncrementalAlterConfigsRequest) ([]AlterConfigsResult, error) {
-	var results []AlterConfigsResult
-	err := c.submit(ctx, func(s state) []metadata.Record {
-		var records []metadata.Record
-		records, results = s.incrementalAlterConfigs(req)
+	return c.alter(ctx, func(s state) ([]metadata.Record, []AlterConfigsResult) { return s.incrementalAlterConfigs(req) })
+}
+
+func (c *Controller) alter(ctx context.Context, decide func(state) ([]metadata.Record, []AlterConfigsResult)) (results []AlterConfigsResult, err error) {
+	err = c.submit(ctx, func(s state) (records []metadata.Record) {
+		records, results = decide(s)
 		return records
 	})
 	if err != nil {
@@ -47,19 +40,29 @@ func (c *Controller) IncrementalAlterConfigs(ctx context.Context, req Incrementa
 }
 
 func (s state) alterConfigs(req AlterConfigsRequest) ([]metadata.Record, []AlterConfigsResult) {
+	return alterEach(req.Resources, func(r *ReplaceConfigs) metadata.Resource { return r.Resource }, s.replaceConfigs, req.ValidateOnly)
+}
+
+func (s state) incrementalAlterConfigs(req IncrementalAlterConfigsRequest) ([]metadata.Record, []AlterConfigsResult) {
+	return alterEach(req.Resources, func(r *ChangeConfigs) metadata.Resource { return r.Resource }, s.changeConfigs, req.ValidateOnly)
+}
+
+// alterEach decides on resources one by one. One that is named twice is refused
+// wherever it is named.
+func alterEach[R any](resources []R, of func(*R) metadata.Resource, decide func(r *R, repeated bool) ([]metadata.Record, *Error), validateOnly bool) ([]metadata.Record, []AlterConfigsResult) {
 	count := make(map[metadata.Resource]int)
-	for i := range req.Resources {
-		count[req.Resources[i].Resource]++
+	for i := range resources {
+		count[of(&resources[i])]++
 	}
 	var records []metadata.Record
-	results := make([]AlterConfigsResult, len(req.Resources))
-	for i := range req.Resources {
-		r := &req.Resources[i]
-		changed, err := s.replaceConfigs(r, count[r.Resource] > 1)
-		results[i] = AlterConfigsResult{Resource: r.Resource, Err: err}
+	results := make([]AlterConfigsResult, len(resources))
+	for i := range resources {
+		resource := of(&resources[i])
+		changed, err := decide(&resources[i], count[resource] > 1)
+		results[i] = AlterConfigsResult{Resource: resource, Err: err}
 		records = append(records, changed...)
 	}
-	if req.ValidateOnly {
+	if validateOnly {
 		return nil, results
 	}
 	return records, results
@@ -101,25 +104,6 @@ func (s state) replaceConfigs(r *ReplaceConfigs, repeated bool) ([]metadata.Reco
 		return nil, err
 	}
 	return records, nil
-}
-
-func (s state) incrementalAlterConfigs(req IncrementalAlterConfigsRequest) ([]metadata.Record, []AlterConfigsResult) {
-	count := make(map[metadata.Resource]int)
-	for i := range req.Resources {
-		count[req.Resources[i].Resource]++
-	}
-	var records []metadata.Record
-	results := make([]AlterConfigsResult, len(req.Resources))
-	for i := range req.Resources {
-		r := &req.Resources[i]
-		changed, err := s.changeConfigs(r, count[r.Resource] > 1)
-		results[i] = AlterConfigsResult{Resource: r.Resource, Err: err}
-		records = append(records, changed...)
-	}
-	if req.ValidateOnly {
-		return nil, results
-	}
-	return records, results
 }
 
 func (s state) changeConfigs(r *ChangeConfigs, repeated bool) ([]metadata.Record, *Error) {
