@@ -24,3 +24,7 @@ var (
 	// without it.
 	ErrUnknownVersion = errors.New("unknown version of a record")
 )
+
+// ErrRefused is what Log.Append wraps when it refuses one batch and stands as it was, such as that of a producer that was
+// fenced. A transactional batch or a marker is appended before it is replayed, so that only its own request fails.
+var ErrRefused = errors.New("batch is refused")
