@@ -206,12 +206,6 @@ func (b *Broker) checkChange(values map[string]string, perBroker bool) error {
 	return nil
 }
 
-// NullError is the error for alterations that give a null value to the named keys of a topic or group.
-func NullError(scope Scope, names []string) error {
-	kind := map[Scope]string{ScopeTopic: "topic", ScopeGroup: "group", ScopeBroker: "broker"}[scope]
-	return invalid("Null value not supported for %s configs: %s", kind, strings.Join(names, ","))
-}
-
 // IsList reports whether APPEND and SUBTRACT apply to a property.
 func IsList(scope Scope, name string) bool {
 	p, ok := Lookup(scope, name)

@@ -96,12 +96,6 @@ func TestDynamicBrokerChangesAreCheckedAsKafkaDoes(t *testing.T) {
 	}
 }
 
-func TestNullValuesAreNamed(t *testing.T) {
-	if err := NullError(ScopeTopic, []string{"a", "b"}); err.Error() != "Null value not supported for topic configs: a,b" {
-		t.Error(err)
-	}
-}
-
 func TestOnlyListsAreAppendedTo(t *testing.T) {
 	if !IsList(ScopeTopic, "cleanup.policy") || IsList(ScopeTopic, "retention.ms") || IsList(ScopeTopic, "none") {
 		t.Error("cleanup.policy is a list, retention.ms is not")

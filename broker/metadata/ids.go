@@ -2,8 +2,6 @@ package metadata
 
 import (
 	"encoding/base64"
-	"errors"
-	"fmt"
 )
 
 // UUID is a 128-bit identifier as Kafka writes it on the wire and on disk.
@@ -59,9 +57,6 @@ var (
 	DirMigrating = DirID{15: 2}
 )
 
-// ErrBadID is returned for text that is no identifier.
-var ErrBadID = errors.New("metadata: not a base64 identifier of 16 bytes")
-
 // String returns Kafka's text form: URL-safe base64 without padding.
 func (u UUID) String() string { return base64.RawURLEncoding.EncodeToString(u[:]) }
 
@@ -89,24 +84,3 @@ func (d DirID) Reserved() bool {
 
 // String returns Kafka's text form.
 func (i IncarnationID) String() string { return UUID(i).String() }
-
-// ParseUUID reads Kafka's text form of an identifier.
-func ParseUUID(text string) (UUID, error) {
-	var u UUID
-	if len(text) > 24 {
-		return u, fmt.Errorf("%w: %d characters", ErrBadID, len(text))
-	}
-	raw, err := base64.RawURLEncoding.DecodeString(trimPadding(text))
-	if err != nil || len(raw) != len(u) {
-		return u, fmt.Errorf("%w: %q", ErrBadID, text)
-	}
-	copy(u[:], raw)
-	return u, nil
-}
-
-func trimPadding(text string) string {
-	for len(text) > 0 && text[len(text)-1] == '=' {
-		text = text[:len(text)-1]
-	}
-	return text
-}

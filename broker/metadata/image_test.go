@@ -260,21 +260,11 @@ func TestCollidingNamesAreFound(t *testing.T) {
 	}
 }
 
-func TestIDsReadAsKafkaWritesThem(t *testing.T) {
+func TestIDsAreWrittenAsKafkaWritesThem(t *testing.T) {
 	u := UUID{0x53, 0x2a, 0xff, 0xfe, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}
 	text := u.String()
 	if text != "Uyr__gECAwQFBgcICQoLDA" {
 		t.Fatal(text)
-	}
-	for _, form := range []string{text, text + "=="} {
-		if got, err := ParseUUID(form); err != nil || got != u {
-			t.Errorf("%q: %v %v", form, got, err)
-		}
-	}
-	for _, bad := range []string{"", "abc", text + "A", strings.Repeat("A", 1000), "Uyr+/gECAwQFBgcICQoLDA"} {
-		if _, err := ParseUUID(bad); !errors.Is(err, ErrBadID) {
-			t.Errorf("%q: %v", bad, err)
-		}
 	}
 	if !DirLost.Reserved() || (DirID{15: 100}).Reserved() || (DirID{14: 1}).Reserved() {
 		t.Error("reserved directory ids")

@@ -45,7 +45,6 @@ type Conn struct {
 	listener string
 	nc       net.Conn
 	server   *Server
-	opened   time.Time
 
 	// Only the reader touches these.
 	in         [readAheadBytes]byte
@@ -96,9 +95,6 @@ func (c *Conn) RemoteAddr() net.Addr { return c.nc.RemoteAddr() }
 
 // LocalAddr is our end's address, the one the client connected to.
 func (c *Conn) LocalAddr() net.Addr { return c.nc.LocalAddr() }
-
-// Opened is when the connection was accepted.
-func (c *Conn) Opened() time.Time { return c.opened }
 
 // ShedStalled closes the connections of the server that have been sending one large reply for longer than tolerance.
 // It is for when the memory of their replies is needed.

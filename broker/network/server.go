@@ -303,7 +303,7 @@ func (s *Server) admit(listener string, nc net.Conn) bool {
 	}
 	s.setSocketOptions(nc)
 	now := time.Now()
-	c := &Conn{id: s.ids.next(), listener: listener, nc: nc, server: s, opened: now, lastRead: now, room: make(chan struct{}, 1)}
+	c := &Conn{id: s.ids.next(), listener: listener, nc: nc, server: s, lastRead: now, room: make(chan struct{}, 1)}
 	s.mu.perIP[ip]++
 	s.mu.conns[c] = struct{}{}
 	s.o.Metrics.accepted.Add(1)
@@ -318,7 +318,7 @@ func (s *Server) admit(listener string, nc net.Conn) bool {
 // Detached returns a connection that the server neither reads nor counts: whoever holds it gives
 // frames to the handler directly. For tests and benchmarks of handlers.
 func (s *Server) Detached(listener string, nc net.Conn) *Conn {
-	return &Conn{id: s.ids.next(), listener: listener, nc: nc, server: s, opened: time.Now(), room: make(chan struct{}, 1)}
+	return &Conn{id: s.ids.next(), listener: listener, nc: nc, server: s, room: make(chan struct{}, 1)}
 }
 
 func (s *Server) setSocketOptions(nc net.Conn) {

@@ -57,6 +57,56 @@ func serve(t *testing.T, h handlerFunc, change func(*Options)) (*Server, func() 
 	}
 }
 
+// tappedListener tells a test of the reads and writes that its server begins on connections.
+type tappedListener struct {
+	net.Listener
+	read, wrote func(n int) // length of the buffer; nil is not called
+}
+
+func (l *tappedListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &tappedConn{Conn: c, tap: l}, nil
+}
+
+type tappedConn struct {
+	net.Conn
+	tap *tappedListener
+}
+
+func (c *tappedConn) Read(p []byte) (int, error) {
+	if c.tap.read != nil {
+		c.tap.read(len(p))
+	}
+	return c.Conn.Read(p)
+}
+
+func (c *tappedConn) Write(p []byte) (int, error) {
+	if c.tap.wrote != nil {
+		c.tap.wrote(len(p))
+	}
+	return c.Conn.Write(p)
+}
+
+// signal leaves one signal in a channel with room for one.
+func signal(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+func awaitSignal(t *testing.T, c <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-c:
+	case <-time.After(20 * time.Second):
+		t.Fatal("it does not come to that")
+	}
+}
+
 func frameOf(body []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...)
 }
@@ -471,7 +521,15 @@ func TestServingARequestAllocatesNothing(t *testing.T) {
 
 // Six clients that claim frames of 100 MiB and fall silent would hold the whole budget.
 func TestClaimedFramesDoNotStopOtherConnections(t *testing.T) {
-	s, dial := serve(t, echo, func(o *Options) { o.QueuedBytes = 64 << 20 })
+	reading := make(chan struct{}, 1)
+	s, dial := serve(t, echo, func(o *Options) {
+		o.QueuedBytes = 64 << 20
+		o.Listeners[0].Listener = &tappedListener{Listener: o.Listeners[0].Listener, read: func(n int) {
+			if n > smallFrameBytes { // the frame has its memory and is being waited for
+				signal(reading)
+			}
+		}}
+	})
 	for range 4 {
 		c := dial()
 		claim := make([]byte, 3*readAheadBytes)
@@ -480,8 +538,9 @@ func TestClaimedFramesDoNotStopOtherConnections(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for deadline := time.Now().Add(5 * time.Second); s.queuedBytes() == 0 && time.Now().Before(deadline); {
-		time.Sleep(time.Millisecond)
+	awaitSignal(t, reading)
+	if s.queuedBytes() == 0 {
+		t.Error("no claim was granted")
 	}
 	c := dial()
 	body := make([]byte, 100<<10)

@@ -96,15 +96,6 @@ func Open(o Options) (*State, error) {
 	return s, nil
 }
 
-// SetPolicy changes who decides on batches from the next Check on; nil is
-// policy.StandardProducer.
-func (s *State) SetPolicy(p policy.Producer) {
-	if p == nil {
-		p = s.standard
-	}
-	s.policy = p
-}
-
 // SetExpiration changes producer.id.expiration.ms.
 func (s *State) SetExpiration(d time.Duration) { s.expiration = d }
 

@@ -285,7 +285,7 @@ func TestRetriesOfTheLastFiveBatchesGetTheirOwnOffsets(t *testing.T) {
 func TestAPolicyOutsideItsContractIsIgnored(t *testing.T) {
 	l := newFakeLog(t)
 	for _, v := range []policy.ProducerVerdict{{Outcome: 99}, {Outcome: policy.ProducerDuplicate, Batch: 3}, {Outcome: policy.ProducerDuplicate, Batch: -1}} {
-		l.state.SetPolicy(fixedPolicy(v))
+		l.state.policy = fixedPolicy(v)
 		b := l.data(1, 0, 0, 1, false)
 		if got, err := l.state.Check(&b.h, policy.OriginClient); err != nil || got.Duplicate {
 			t.Errorf("%+v: %+v, %v", v, got, err)

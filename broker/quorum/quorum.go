@@ -453,11 +453,6 @@ func (p *proposal) follow() {
 	}
 }
 
-// Propose puts records decided in a term into the log and waits for their effect.
-func (q *Quorum) Propose(ctx context.Context, term metadata.Term, records []metadata.Record) (metadata.Index, error) {
-	return q.Start(metadata.Entry{Term: term, Records: records})(ctx)
-}
-
 // Barrier returns when this node, as leader, has applied everything that was
 // committed before the call.
 func (q *Quorum) Barrier(ctx context.Context) error {

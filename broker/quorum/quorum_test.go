@@ -24,6 +24,11 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
+// Propose puts records decided in a term into the log and waits for their effect.
+func (q *Quorum) Propose(ctx context.Context, term metadata.Term, records []metadata.Record) (metadata.Index, error) {
+	return q.Start(metadata.Entry{Term: term, Records: records})(ctx)
+}
+
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 func openOne(t testing.TB, dir string) *Quorum {

@@ -66,16 +66,6 @@ func (k OpKind) String() string {
 	return out
 }
 
-// ParseOpKind is the inverse of OpKind.String for one kind.
-func ParseOpKind(name string) (OpKind, error) {
-	for i, n := range opNames {
-		if n == name {
-			return 1 << i, nil
-		}
-	}
-	return 0, fmt.Errorf("unknown file operation %q", name)
-}
-
 // Op is one operation that a file system performed or was asked for.
 type Op struct {
 	Seq  int64 // count of operations so far, this one included

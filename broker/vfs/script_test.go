@@ -64,7 +64,7 @@ func addFault(t *testing.T, s *Faults, d *datadriven.TestData) string {
 		switch arg.Key {
 		case "kind":
 			for _, v := range arg.Vals {
-				k, err := ParseOpKind(v)
+				k, err := parseOpKind(v)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -260,4 +260,14 @@ func tree(t *testing.T, fsys FS, dir string) string {
 		fmt.Fprintf(&out, "%s %s\n", full, runs(b))
 	}
 	return out.String()
+}
+
+// parseOpKind is the inverse of OpKind.String for one kind.
+func parseOpKind(name string) (OpKind, error) {
+	for i, n := range opNames {
+		if n == name {
+			return 1 << i, nil
+		}
+	}
+	return 0, fmt.Errorf("unknown file operation %q", name)
 }
