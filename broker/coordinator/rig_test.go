@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -292,8 +293,8 @@ func (s *store) text() string {
 	for _, k := range slices.Sorted(maps.Keys(s.values)) {
 		fmt.Fprintf(&out, "%s=%s@%d ", k, s.values[k], s.offsets[k])
 	}
-	for p, rs := range s.pending {
-		fmt.Fprintf(&out, "producer %d has %d pending ", p.ID, len(rs))
+	for _, p := range slices.SortedFunc(maps.Keys(s.pending), func(a, b Producer) int { return cmp.Compare(a.ID, b.ID) }) {
+		fmt.Fprintf(&out, "producer %d has %d pending ", p.ID, len(s.pending[p]))
 	}
 	return strings.TrimSpace(out.String())
 }
