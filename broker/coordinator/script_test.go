@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -52,7 +53,7 @@ type script struct {
 	log   *memLog
 	rt    *rig
 	asked []asked
-	lines *strings.Builder
+	lines *lines
 	hold  chan struct{}
 }
 
@@ -62,7 +63,7 @@ type asked struct {
 }
 
 func (s *script) boot() {
-	s.lines = &strings.Builder{}
+	s.lines = &lines{}
 	s.rt = New(Options{Name: "test-coordinator", Logger: slog.New(plainHandler{s.lines}), Workers: 1}, newStore)
 }
 
@@ -103,8 +104,7 @@ func (s *script) run(t *testing.T, d *datadriven.TestData) string {
 		s.command(d, d.Cmd, words)
 	}
 	synctest.Wait()
-	out := s.lines.String()
-	s.lines.Reset()
+	out := s.lines.take()
 	left := s.asked[:0]
 	for _, a := range s.asked {
 		select {
@@ -243,22 +243,42 @@ func (s *script) producer(arg string) Producer {
 	return Producer{ID: ProducerID(id), Epoch: 7}
 }
 
+// lines is what a command brought out.
+type lines struct {
+	mu  sync.Mutex
+	out strings.Builder
+}
+
+func (l *lines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.out.Write(b)
+}
+
+func (l *lines) take() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	defer l.out.Reset()
+	return l.out.String()
+}
+
 // plainHandler writes log lines that a script can compare: no times, no numbers that vary.
-type plainHandler struct{ out *strings.Builder }
+type plainHandler struct{ out *lines }
 
 func (h plainHandler) Enabled(_ context.Context, l slog.Level) bool { return true }
 
 func (h plainHandler) Handle(_ context.Context, r slog.Record) error {
-	fmt.Fprintf(h.out, "[%s] %s", strings.ToLower(r.Level.String()), r.Message)
+	var line strings.Builder
+	fmt.Fprintf(&line, "[%s] %s", strings.ToLower(r.Level.String()), r.Message)
 	r.Attrs(func(a slog.Attr) bool {
 		switch a.Key {
 		case "took", "bytes", "stack", "pause":
 		default:
-			fmt.Fprintf(h.out, " %s=%v", a.Key, a.Value)
+			fmt.Fprintf(&line, " %s=%v", a.Key, a.Value)
 		}
 		return true
 	})
-	h.out.WriteByte('\n')
+	fmt.Fprintln(h.out, line.String())
 	return nil
 }
 
