@@ -7,7 +7,7 @@ VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo 
 LDFLAGS     := -s -w -X github.com/weir-broker/weir/broker/cli.Version=$(VERSION)
 export CGO_ENABLED = 0
 
-.PHONY: build run test race check fmt interop bench release clean campaign-clients campaign-crash campaign-frames campaign-oracle campaign-assign
+.PHONY: build run test race check fmt interop bench release clean campaign-clients campaign-crash campaign-frames campaign-oracle campaign-assign campaign-groups
 
 build:                ## bin/weir, one static binary
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/weir ./broker/cmd/weir
@@ -50,6 +50,9 @@ campaign-oracle:          ## 200,000 batches and 200,000 idempotent sequences th
 	WEIR_VALIDATE_CASES=200000 WEIR_IDEMPOTENCE_SEQUENCES=200000 $(GO) test -tags interop -count=1 -v -timeout 40m ./interop/validate ./interop/idempotence
 campaign-assign:          ## 100,000 groups through Kafka's server-side assignors
 	WEIR_ASSIGN_CASES=100000 $(GO) test -tags interop -count=1 -v -timeout 60m ./interop/assign
+
+campaign-groups:          ## 20,000 runs of classic groups and 200,000 group records beside Kafka's coordinator
+	WEIR_GROUPS_CASES=20000 WEIR_GROUPS_RECORDS=200000 $(GO) test -tags interop -count=1 -v -timeout 60m ./interop/groups
 
 bench:                ## Go benchmarks of the hot path
 	$(GO) test -run '^$$' -bench . -benchmem ./broker/batch ./broker/commitlog ./broker/partition ./broker/api ./broker/policy

@@ -201,10 +201,6 @@ func (g *classicGroup) replaceStatic(m *classicMember, id string) {
 	if g.leader == m.id {
 		g.leader = id
 	}
-	if _, ok := g.pendingSync[m.id]; ok {
-		delete(g.pendingSync, m.id)
-		g.pendingSync[id] = struct{}{}
-	}
 	m.id = id
 }
 

@@ -62,7 +62,6 @@ func (t *turn) prepareRebalance(g *classicGroup, reason string) {
 		// More members are likely to come: a first generation of one member would be thrown away at once.
 		g.delay = t.opt.InitialRebalanceDelay
 		g.delayRemaining = max(g.rebalanceTimeout()-g.delay, 0)
-		g.memberAdded = false
 		t.set(JoinTimer, g.id, "", g.delay)
 	}
 	t.transition(g, preparingRebalance, reason)

@@ -82,5 +82,6 @@ func (t *turn) assign(g *classicGroup, req *kmsg.SyncGroupRequest) {
 			t.startSession(g, m)
 		}
 	}
+	g.stateSince = t.now
 	t.event(g, stable, "assignment of leader "+g.leader)
 }

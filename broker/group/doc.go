@@ -20,6 +20,11 @@
 // from the log. What is lost is a rebalance that nobody was told the end of; members join again. What a reply has told
 // a client is always either soft by nature (REBALANCE_IN_PROGRESS) or in a record below the high watermark.
 //
+// A classic group's members change as it rebalances, long before there is a record, so one object holds both kinds. While
+// loading, Replay makes it from the newest record. Live, the record was made from it, and Replay adds the one fact that is
+// new: the leader's assignment is in the log, the group is Stable. A group that was made by a JoinGroup is soft until the
+// record that the same operation appends is replayed.
+//
 // A JoinGroup that waits for the others, or a SyncGroup that waits for its leader, leaves its token in the soft state
 // and is answered among the replies of a later operation.
 //

@@ -8,8 +8,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// classicType is the name of classic groups' type in ListGroups (KIP-848).
-const classicType = "Classic"
+// classicType is the name of the type of classic groups in ListGroups (KIP-848).
+const classicType = "classic"
 
 // ListGroups answers with the groups of this Shard that pass the filters (KIP-518 states, KIP-848 types); both ignore
 // case, and a type that does not exist matches nothing.

@@ -50,10 +50,11 @@ func readOffsetCommitValue(r *reader, version int16) *OffsetCommitValue {
 		v.ExpireTimestamp = r.int64()
 	}
 	if version >= 4 {
-		r.tags(func(tag uint32, f *reader) {
+		r.tags(func(tag uint32) bool {
 			if tag == 0 {
-				v.TopicID = f.uuid()
+				v.TopicID = r.uuid()
 			}
+			return tag == 0
 		})
 	}
 	return v
@@ -181,10 +182,11 @@ func appendInt64Tag(dst []byte, v int64) []byte {
 }
 
 func (r *reader) int64Tag() (v int64) {
-	r.tags(func(tag uint32, f *reader) {
+	r.tags(func(tag uint32) bool {
 		if tag == 0 {
-			v = f.int64()
+			v = r.int64()
 		}
+		return tag == 0
 	})
 	return v
 }
@@ -314,21 +316,28 @@ func readMemberMetadataValue(r *reader) *ConsumerGroupMemberMetadataValue {
 		RebalanceTimeoutMs:   r.int32(),
 		ServerAssignor:       r.nullableString(true),
 	}
-	r.tags(func(tag uint32, f *reader) {
-		if tag != 0 || f.int8() < 0 {
-			return
+	r.tags(func(tag uint32) bool {
+		if tag == 0 {
+			v.Classic = r.classicMember()
 		}
-		c := &ClassicMemberMetadata{SessionTimeoutMs: f.int32()}
-		n := f.count(true, 3)
-		c.SupportedProtocols = make([]ClassicProtocol, 0, n)
-		for range n {
-			c.SupportedProtocols = append(c.SupportedProtocols, ClassicProtocol{Name: f.string(true), Metadata: f.bytes(true)})
-			f.tags(nil)
-		}
-		f.tags(nil)
-		v.Classic = c
+		return tag == 0
 	})
 	return v
+}
+
+func (r *reader) classicMember() *ClassicMemberMetadata {
+	if r.int8() < 0 {
+		return nil
+	}
+	c := &ClassicMemberMetadata{SessionTimeoutMs: r.int32()}
+	n := r.count(true, 3)
+	c.SupportedProtocols = make([]ClassicProtocol, 0, n)
+	for range n {
+		c.SupportedProtocols = append(c.SupportedProtocols, ClassicProtocol{Name: r.string(true), Metadata: r.bytes(true)})
+		r.tags(nil)
+	}
+	r.tags(nil)
+	return c
 }
 
 // TargetAssignmentMetadataValue says for which group epoch the target assignment is, version 0.
@@ -355,7 +364,7 @@ type TopicPartitions struct {
 	TopicID    metadata.TopicID
 	Partitions []int32
 	// AssignmentEpochs has, for each of Partitions, the epoch at which the member got it; nil where not kept. A tag of
-	// CurrentMemberAssignmentValue, absent in TargetAssignmentMemberValue.
+	// CurrentMemberAssignmentValue, left out when empty; absent in TargetAssignmentMemberValue.
 	AssignmentEpochs []int32
 }
 
@@ -415,7 +424,7 @@ func appendTopicPartitions(dst []byte, list []TopicPartitions, withEpochs bool) 
 	for _, t := range list {
 		dst = append(dst, t.TopicID[:]...)
 		dst = appendInt32s(dst, t.Partitions)
-		if !withEpochs || t.AssignmentEpochs == nil {
+		if !withEpochs || len(t.AssignmentEpochs) == 0 {
 			dst = append(dst, 0)
 			continue
 		}
@@ -429,18 +438,20 @@ func (r *reader) topicPartitions(withEpochs bool) []TopicPartitions {
 	list := make([]TopicPartitions, 0, n)
 	for range n {
 		t := TopicPartitions{TopicID: r.uuid(), Partitions: r.int32s()}
-		r.tags(func(tag uint32, f *reader) {
+		r.tags(func(tag uint32) bool {
 			if withEpochs && tag == 0 {
-				t.AssignmentEpochs = f.nullableInt32s()
+				t.AssignmentEpochs = r.optionalInt32s()
 			}
+			return withEpochs && tag == 0
 		})
 		list = append(list, t)
 	}
 	return list
 }
 
-func (r *reader) nullableInt32s() []int32 {
-	if len(r.b) > 0 && r.b[0] == 0 {
+// optionalInt32s reads an array that means the same when it is null and when it is empty: nil.
+func (r *reader) optionalInt32s() []int32 {
+	if len(r.b) > 0 && r.b[0] <= 1 {
 		r.take(1)
 		return nil
 	}

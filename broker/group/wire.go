@@ -147,23 +147,21 @@ func (r *reader) strings() []string {
 	return list
 }
 
-// tags walks the tagged fields at the end of a flexible struct; known is given each tag and a reader of its bytes.
-// Tags that known has no use for are skipped, as a broker of that version has no use for them either.
-func (r *reader) tags(known func(tag uint32, field *reader)) {
+// tags walks the tagged fields at the end of a flexible struct. known takes the fields that it knows and says so; the size
+// in front of those is not looked at, as Kafka does not look at it. Others are skipped: a broker of that version has no use
+// for them either.
+func (r *reader) tags(known func(tag uint32) bool) {
 	for n := r.uvarint(); n > 0 && !r.failed; n-- {
 		tag := r.uvarint()
 		size := r.uvarint()
+		if known != nil && known(tag) {
+			continue
+		}
 		if uint64(size) > uint64(len(r.b)) {
 			r.failed, r.b = true, nil
 			return
 		}
-		field := reader{b: r.take(int(size))}
-		if known != nil {
-			known(tag, &field)
-		}
-		if field.failed {
-			r.failed, r.b = true, nil
-		}
+		r.take(int(size))
 	}
 }
 

@@ -40,6 +40,8 @@ const (
 	opBrokerStart
 	opBrokerStop
 	opAssign
+	opGroupRecord
+	opGroups
 )
 
 // Options configures Start.

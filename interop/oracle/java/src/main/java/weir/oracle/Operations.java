@@ -14,6 +14,8 @@ final class Operations implements AutoCloseable {
     static final byte BROKER_START = 7;
     static final byte BROKER_STOP = 8;
     static final byte ASSIGN = 9;
+    static final byte GROUP_RECORD = 10;
+    static final byte GROUPS = 11;
 
     private final Validation validation;
     private final Producers producers;
@@ -30,7 +32,7 @@ final class Operations implements AutoCloseable {
     }
 
     static boolean isQuick(byte op) {
-        return op == VALIDATE || op == PRODUCER || op == ASSIGN;
+        return op == VALIDATE || op == PRODUCER || op == ASSIGN || op == GROUP_RECORD || op == GROUPS;
     }
 
     byte[] run(byte op, byte[] payload) throws Exception {
@@ -45,6 +47,8 @@ final class Operations implements AutoCloseable {
             case BROKER_START -> brokers.start(payload);
             case BROKER_STOP -> brokers.stop(payload);
             case ASSIGN -> Assignors.run(new In(payload));
+            case GROUP_RECORD -> Groups.record(new In(payload));
+            case GROUPS -> Groups.play(new In(payload));
             default -> throw new IllegalArgumentException("unknown operation " + op);
         };
     }

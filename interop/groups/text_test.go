@@ -1,0 +1,98 @@
+//go:build interop
+
+package groups_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/weir-broker/weir/broker/group"
+)
+
+func compact(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// recordText is a record with its members in order.
+func recordText(t *testing.T, key, value []byte) string {
+	t.Helper()
+	k, err := group.ParseKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if value == nil {
+		return compact(t, k) + " tombstone"
+	}
+	v, err := group.ParseValue(k.Type, value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g, ok := v.(*group.GroupMetadataValue); ok {
+		slices.SortFunc(g.Members, func(a, b group.GroupMetadataMember) int { return strings.Compare(a.MemberID, b.MemberID) })
+	}
+	return compact(t, k) + compact(t, v)
+}
+
+// answerText is an answer, read back from its bytes, with what has no order sorted; and its code.
+func answerText(t *testing.T, req kmsg.Request, body []byte) (string, int16) {
+	t.Helper()
+	resp := req.ResponseKind()
+	resp.SetVersion(req.GetVersion())
+	if err := resp.ReadFrom(body); err != nil {
+		t.Fatalf("%T version %d: %v", resp, req.GetVersion(), err)
+	}
+	code := int16(0)
+	switch r := resp.(type) {
+	case *kmsg.JoinGroupResponse:
+		code = r.ErrorCode
+		slices.SortFunc(r.Members, func(a, b kmsg.JoinGroupResponseMember) int { return strings.Compare(a.MemberID, b.MemberID) })
+	case *kmsg.SyncGroupResponse:
+		code = r.ErrorCode
+	case *kmsg.DescribeGroupsResponse:
+		for i := range r.Groups {
+			slices.SortFunc(r.Groups[i].Members, func(a, b kmsg.DescribeGroupsResponseGroupMember) int { return strings.Compare(a.MemberID, b.MemberID) })
+		}
+	case *kmsg.ListGroupsResponse:
+		slices.SortFunc(r.Groups, func(a, b kmsg.ListGroupsResponseGroup) int { return strings.Compare(a.Group, b.Group) })
+	case *kmsg.OffsetFetchResponse:
+		for i := range r.Groups {
+			topics := r.Groups[i].Topics
+			slices.SortFunc(topics, func(a, b kmsg.OffsetFetchResponseGroupTopic) int { return strings.Compare(a.Topic, b.Topic) })
+			for j := range topics {
+				slices.SortFunc(topics[j].Partitions, func(a, b kmsg.OffsetFetchResponseGroupTopicPartition) int { return int(a.Partition - b.Partition) })
+			}
+		}
+	}
+	return fmt.Sprintf("%T%s", resp, compact(t, resp)), code
+}
+
+var choices = []*regexp.Regexp{
+	regexp.MustCompile(`"(LeaderID|Leader)":"[^"]*"`),
+	regexp.MustCompile(`"Members":(null|\[[^\]]*\])`),
+	regexp.MustCompile(`"Protocol":"[^"]*"`),
+	regexp.MustCompile(`"SkipAssignment":(true|false)`),
+}
+
+// withoutChoice leaves out who leads and the chosen protocol.
+func withoutChoice(text string) string {
+	for _, r := range choices {
+		text = r.ReplaceAllString(text, "")
+	}
+	return text
+}
+
+var choiceMade = regexp.MustCompile(`"(LeaderID|Leader|Protocol)":"[^"]*"`)
+
+// choice is who leads and the chosen protocol.
+func choice(text string) string { return fmt.Sprint(choiceMade.FindAllString(text, -1)) }
