@@ -173,8 +173,17 @@ func (g *classicGroup) add(m *classicMember, protocolType string) {
 // remove drops a member or a pending id. The caller has answered what waits of it.
 func (g *classicGroup) remove(id string) {
 	if m := g.byID[id]; m != nil {
-		delete(g.byID, id)
-		g.members = slices.DeleteFunc(g.members, func(other *classicMember) bool { return other == m })
+		g.removeAll([]*classicMember{m})
+	}
+	delete(g.pendingJoin, id)
+	delete(g.pendingSync, id)
+}
+
+// removeAll drops members in one pass. If the leader is among them, the first of those left leads.
+func (g *classicGroup) removeAll(gone []*classicMember) {
+	for _, m := range gone {
+		delete(g.byID, m.id)
+		delete(g.pendingSync, m.id)
 		g.countProtocols(m, -1)
 		if m.join != nil {
 			g.waitingJoins--
@@ -183,14 +192,13 @@ func (g *classicGroup) remove(id string) {
 			delete(g.static, *m.instanceID)
 		}
 	}
-	if g.leader == id {
+	g.members = slices.DeleteFunc(g.members, func(m *classicMember) bool { return g.byID[m.id] != m })
+	if g.byID[g.leader] == nil {
 		g.leader = ""
 		if len(g.members) > 0 {
 			g.leader = g.members[0].id
 		}
 	}
-	delete(g.pendingJoin, id)
-	delete(g.pendingSync, id)
 }
 
 // replaceStatic gives a static member a new id: the same instance has started again. The caller has answered what waits

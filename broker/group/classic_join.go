@@ -99,7 +99,7 @@ func (t *turn) join(g *classicGroup, r *joinRequest) {
 	switch {
 	case !t.accepts(g, r.MemberID):
 		if m := g.byID[r.MemberID]; m != nil {
-			t.dropMember(g, m)
+			t.dropMembers(g, m)
 			t.maybeCompleteJoin(g)
 		}
 		t.refuseJoin(r, "", groupMaxSizeReached)

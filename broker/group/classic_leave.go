@@ -48,7 +48,7 @@ func (t *turn) leave(g *classicGroup, who kmsg.LeaveGroupRequestMember) Code {
 		if who.InstanceID == nil || g.static[*who.InstanceID] == nil {
 			return unknownMemberID
 		}
-		t.dropMember(g, g.static[*who.InstanceID])
+		t.dropMembers(g, g.static[*who.InstanceID])
 		return none
 	}
 	if _, pending := g.pendingJoin[who.MemberID]; pending {
@@ -59,6 +59,6 @@ func (t *turn) leave(g *classicGroup, who kmsg.LeaveGroupRequestMember) Code {
 	if code := g.validate(who.MemberID, who.InstanceID); code != none {
 		return code
 	}
-	t.dropMember(g, g.byID[who.MemberID])
+	t.dropMembers(g, g.byID[who.MemberID])
 	return none
 }

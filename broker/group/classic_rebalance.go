@@ -32,12 +32,14 @@ func (t *turn) startSession(g *classicGroup, m *classicMember) {
 	t.set(HeartbeatTimer, g.id, m.id, m.sessionTimeout)
 }
 
-// dropMember removes a member. What waits of it is told UNKNOWN_MEMBER_ID, so that a client that is alive joins anew.
-func (t *turn) dropMember(g *classicGroup, m *classicMember) {
-	t.answerJoin(g, m, joinError(0, "", unknownMemberID))
-	t.answerSync(m, &kmsg.SyncGroupResponse{ErrorCode: unknownMemberID})
-	t.cancel(HeartbeatTimer, g.id, m.id)
-	g.remove(m.id)
+// dropMembers removes members. What waits of them is told UNKNOWN_MEMBER_ID, so that a client that is alive joins anew.
+func (t *turn) dropMembers(g *classicGroup, members ...*classicMember) {
+	for _, m := range members {
+		t.answerJoin(g, m, joinError(0, "", unknownMemberID))
+		t.answerSync(m, &kmsg.SyncGroupResponse{ErrorCode: unknownMemberID})
+		t.cancel(HeartbeatTimer, g.id, m.id)
+	}
+	g.removeAll(members)
 }
 
 // rebalanceOrComplete starts a rebalance, or, in the middle of one, ends its join phase if that is now possible.
@@ -101,11 +103,13 @@ func (t *turn) expireJoin(g *classicGroup) {
 // ends. With nobody there at all it waits once more.
 func (t *turn) completeJoin(g *classicGroup) {
 	t.cancel(JoinTimer, g.id, "")
-	for _, m := range append([]*classicMember(nil), g.members...) {
+	var missing []*classicMember
+	for _, m := range g.members {
 		if m.join == nil && m.instanceID == nil {
-			t.dropMember(g, m)
+			missing = append(missing, m)
 		}
 	}
+	t.dropMembers(g, missing...)
 	if !g.electJoinedLeader() && len(g.members) > 0 {
 		t.set(JoinTimer, g.id, "", g.rebalanceTimeout())
 		return
@@ -132,11 +136,13 @@ func (t *turn) expireSync(g *classicGroup) {
 	if g.state != completingRebalance && g.state != stable || len(g.pendingSync) == 0 {
 		return
 	}
+	var silent []*classicMember
 	for _, id := range sortedKeys(g.pendingSync) {
 		if m := g.byID[id]; m != nil {
-			t.dropMember(g, m)
+			silent = append(silent, m)
 		}
 	}
+	t.dropMembers(g, silent...)
 	t.prepareRebalance(g, "members sent no SyncGroup in time")
 }
 
@@ -153,7 +159,7 @@ func (t *turn) expireHeartbeat(g *classicGroup, memberID string) {
 	if m == nil || m.aliveWithoutHeartbeat() {
 		return // its answer starts a new session
 	}
-	t.dropMember(g, m)
+	t.dropMembers(g, m)
 	switch {
 	case g.state == stable || g.state == completingRebalance:
 		t.prepareRebalance(g, "session of "+memberID+" expired")

@@ -85,6 +85,7 @@ type Shard struct {
 	groups  map[string]*classicGroup
 	offsets offsetStore
 	loaded  bool
+	scratch []byte // of the record that is being encoded
 }
 
 // New returns an empty Shard, to be filled by Replay and opened by Loaded.
@@ -107,11 +108,18 @@ func (t *turn) reply(token Token, r kmsg.Response) {
 }
 
 func (t *turn) append(k Key, v Value) {
-	r := Record{Key: k.AppendTo(nil)}
+	b := k.AppendTo(t.scratch[:0])
+	keySize := len(b)
 	if v != nil {
-		r.Value = v.AppendTo(nil)
+		b = v.AppendTo(b)
 	}
-	t.recordsSize += len(r.Key) + len(r.Value)
+	t.scratch = b
+	b = append(make([]byte, 0, len(b)), b...)
+	r := Record{Key: b[:keySize:keySize]}
+	if v != nil {
+		r.Value = b[keySize:]
+	}
+	t.recordsSize += len(b)
 	t.Records = append(t.Records, r)
 }
 
