@@ -48,8 +48,8 @@ campaign-frames:          ## 10 million mutated frames
 	WEIR_FUZZ_FRAMES=10000000 $(GO) test -count=1 -v -timeout 20m -run TestMutatedFrames ./broker/api
 campaign-oracle:          ## 200,000 batches and 200,000 idempotent sequences through Kafka's own classes
 	WEIR_VALIDATE_CASES=200000 WEIR_IDEMPOTENCE_SEQUENCES=200000 $(GO) test -tags interop -count=1 -v -timeout 40m ./interop/validate ./interop/idempotence
-campaign-assign:          ## 100,000 groups through Kafka's server-side assignors
-	WEIR_ASSIGN_CASES=100000 $(GO) test -tags interop -count=1 -v -timeout 60m ./interop/assign
+campaign-assign:          ## 100,000 groups through Kafka's server-side assignors, 500,000 steps through its reconciliation
+	WEIR_ASSIGN_CASES=100000 WEIR_RECONCILE_CASES=500000 $(GO) test -tags interop -count=1 -v -timeout 60m ./interop/assign ./interop/reconcile
 
 campaign-groups:          ## 20,000 runs of classic groups and 200,000 group records beside Kafka's coordinator
 	WEIR_GROUPS_CASES=20000 WEIR_GROUPS_RECORDS=200000 $(GO) test -tags interop -count=1 -v -timeout 60m ./interop/groups

@@ -58,21 +58,21 @@ func (r *Reconciliation) Next(m *CurrentMemberAssignmentValue) (*CurrentMemberAs
 	switch m.State {
 	case memberStable:
 		if m.MemberEpoch != r.TargetEpoch {
-			return step.advance(m.MemberEpoch), nil
+			return step.advance(), nil
 		}
 		return step.unsubscribe(), nil
 	case memberUnrevoked:
 		if step.owns(step.pending) {
 			return step.unsubscribe(), nil
 		}
-		return step.advance(m.MemberEpoch), nil
+		return step.advance(), nil
 	case memberUnreleased:
-		return step.advance(m.MemberEpoch), nil
+		return step.advance(), nil
 	}
 	if !r.OwnedKnown || len(r.Owned) > 0 {
 		return nil, ErrMemberStateUnknown
 	}
-	return step.advance(r.TargetEpoch), nil
+	return step.advance(), nil
 }
 
 // placed is a partition in an assignment, with the epoch at which the member got it.
@@ -145,8 +145,8 @@ func (s *reconcileStep) owns(list []placed) bool {
 	return false
 }
 
-// advance goes towards the target. epoch is the member's epoch while it has something to give up.
-func (s *reconcileStep) advance(epoch int32) *CurrentMemberAssignmentValue {
+// advance goes towards the target. The member keeps its epoch while it has something to give up.
+func (s *reconcileStep) advance() *CurrentMemberAssignmentValue {
 	target := slices.DeleteFunc(placedIn(s.Target, s.TargetEpoch), func(p placed) bool { return !s.Subscribes(p.topic) })
 	var kept, revoked []placed
 	for _, p := range s.assigned {
@@ -157,7 +157,7 @@ func (s *reconcileStep) advance(epoch int32) *CurrentMemberAssignmentValue {
 		}
 	}
 	if len(revoked) > 0 && s.owns(revoked) {
-		return s.next(memberUnrevoked, epoch, kept, revoked)
+		return s.next(memberUnrevoked, s.m.MemberEpoch, kept, revoked)
 	}
 	state := memberStable
 	for _, p := range target {

@@ -42,6 +42,7 @@ const (
 	opAssign
 	opGroupRecord
 	opGroups
+	opReconcile
 )
 
 // Options configures Start.

@@ -16,6 +16,7 @@ final class Operations implements AutoCloseable {
     static final byte ASSIGN = 9;
     static final byte GROUP_RECORD = 10;
     static final byte GROUPS = 11;
+    static final byte RECONCILE = 12;
 
     private final Validation validation;
     private final Producers producers;
@@ -32,7 +33,7 @@ final class Operations implements AutoCloseable {
     }
 
     static boolean isQuick(byte op) {
-        return op == VALIDATE || op == PRODUCER || op == ASSIGN || op == GROUP_RECORD || op == GROUPS;
+        return op == VALIDATE || op == PRODUCER || op == ASSIGN || op == GROUP_RECORD || op == GROUPS || op == RECONCILE;
     }
 
     byte[] run(byte op, byte[] payload) throws Exception {
@@ -49,6 +50,7 @@ final class Operations implements AutoCloseable {
             case ASSIGN -> Assignors.run(new In(payload));
             case GROUP_RECORD -> Groups.record(new In(payload));
             case GROUPS -> Groups.play(new In(payload));
+            case RECONCILE -> Reconciler.run(new In(payload));
             default -> throw new IllegalArgumentException("unknown operation " + op);
         };
     }
