@@ -3,7 +3,8 @@
 //
 // It owns the records of that topic (records.go, byte for byte Kafka's), the classic protocol (JoinGroup, SyncGroup,
 // Heartbeat, LeaveGroup: classic_*.go), committed offsets (offsets*.go), and what operators ask and do about groups
-// (list, describe, delete). It does not own a thread, a clock, timers or the log: a Shard is a coordinator.Machine, run on
+// (list, describe, delete); of the consumer protocol (KIP-848) so far what a target assignment takes (target.go) and a
+// member's steps towards it (reconcile.go). It does not own a thread, a clock, timers or the log: a Shard is a coordinator.Machine, run on
 // one goroutine there, which gives it requests and times, appends the records it answers with and holds replies until the high
 // watermark has passed them. Random parts of member ids come in with the request.
 //
