@@ -326,7 +326,7 @@ func readMemberMetadataValue(r *reader) *ConsumerGroupMemberMetadataValue {
 }
 
 func (r *reader) classicMember() *ClassicMemberMetadata {
-	if r.int8() < 0 {
+	if r.uvarint() == 0 { // null
 		return nil
 	}
 	c := &ClassicMemberMetadata{SessionTimeoutMs: r.int32()}
