@@ -83,6 +83,7 @@ type Runtime[M Machine[M, K, R], K comparable, R any] struct {
 
 	mu     sync.RWMutex
 	shards map[int32]*shard[M, K, R]
+	ending map[int32]<-chan struct{} // closed when the goroutine of a partition's last shard is gone
 	closed bool
 }
 
@@ -93,6 +94,7 @@ func New[M Machine[M, K, R], K comparable, R any](opt Options, machine func(part
 	rt := &Runtime[M, K, R]{
 		opt: opt, machine: machine, metrics: newMetrics(opt.Name, opt.Registerer),
 		loads: make(chan struct{}, opt.Loads), shards: map[int32]*shard[M, K, R]{},
+		ending: map[int32]<-chan struct{}{},
 	}
 	rt.pool = newPool(opt.Workers, opt.MaxCalls, &rt.wg)
 	if opt.Registerer != nil {
@@ -116,9 +118,9 @@ func (rt *Runtime[M, K, R]) Elect(partition int32, epoch batch.LeaderEpoch, log 
 	s := newShard(rt, partition, epoch, log)
 	if old != nil {
 		old.close()
-		s.after = old.done
 	}
-	rt.shards[partition] = s
+	s.after = rt.ending[partition]
+	rt.shards[partition], rt.ending[partition] = s, s.done
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
 	rt.wg.Go(func() { s.run(ctx) })

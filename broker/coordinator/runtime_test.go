@@ -220,6 +220,30 @@ func TestResultOfADroppedMachineIsForgotten(t *testing.T) {
 	})
 }
 
+func TestPartitionHasOneShardAtATime(t *testing.T) {
+	bubble(t, Options{}, func(t *testing.T, rt *rig, log *memLog) {
+		// An operation of the old shard is still running, and about to append, when the partition comes back: at the same
+		// epoch, so that the log would not tell the two apart.
+		hold := make(chan struct{})
+		f := rt.Submit(0, func(s *store, now time.Time, token Token) effects {
+			<-hold
+			return puts("ok", "a", "old")(s, now, token)
+		})
+		synctest.Wait()
+		rt.Resign(0, 1)
+		rt.Elect(0, 1, log)
+		synctest.Wait()
+		waitErr(t, rt.Submit(0, get("a")), ErrLoading)
+		close(hold)
+		synctest.Wait()
+		want := ""
+		if answer, err := f.Wait(t.Context()); err == nil && answer == "ok" || log.holds("old") {
+			want = "old"
+		}
+		wait(t, rt.Submit(0, get("a")), want)
+	})
+}
+
 func TestOneShardDoesNotWaitForAnother(t *testing.T) {
 	bubble(t, Options{Loads: 1}, func(t *testing.T, rt *rig, log *memLog) {
 		slow := &slowLog{memLog: newMemLog(1), hold: make(chan struct{})}

@@ -49,7 +49,7 @@ type shard[M Machine[M, K, R], K comparable, R any] struct {
 	logger    *slog.Logger
 
 	cancel     context.CancelFunc
-	after      <-chan struct{} // closed when the shard of the epoch before is gone; nil if there was none
+	after      <-chan struct{} // closed when the partition's shard before this one is gone; nil if there was none
 	done       chan struct{}   // closed when this one is
 	wake       chan struct{}   // there is something in the queue
 	unanswered atomic.Int64
