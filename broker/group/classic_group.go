@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"time"
+	"unicode/utf16"
 )
 
 // consumerProtocolType is the protocol type of consumers, whose subscriptions the coordinator can read.
@@ -276,10 +277,10 @@ func (g *classicGroup) electJoinedLeader() bool {
 }
 
 // selectProtocol chooses among the protocols that all members support: each member votes for the first of its own list,
-// most votes win. A tie goes to the one that came first in the votes of the members in the order they joined.
+// most votes win. Ties are decided as on a Kafka broker, where the first in a Java hash table wins: clients that move here
+// keep their protocol.
 func (g *classicGroup) selectProtocol() string {
 	votes := map[string]int{}
-	best := ""
 	for _, m := range g.members {
 		for _, p := range m.protocols {
 			if g.supported[p.Name] == len(g.members) {
@@ -288,14 +289,26 @@ func (g *classicGroup) selectProtocol() string {
 			}
 		}
 	}
-	for _, m := range g.members {
-		for _, p := range m.protocols {
-			if votes[p.Name] > votes[best] {
-				best = p.Name
-			}
+	capacity := uint32(16)
+	for len(votes) > int(capacity)*3/4 {
+		capacity *= 2
+	}
+	best, bestPlace := "", uint32(0)
+	for _, name := range sortedKeys(votes) {
+		place := javaHash(name) & (capacity - 1)
+		if best == "" || votes[name] > votes[best] || votes[name] == votes[best] && place < bestPlace {
+			best, bestPlace = name, place
 		}
 	}
 	return best
+}
+
+// javaHash is the hash that Java's hash tables place a string by.
+func javaHash(s string) (h uint32) {
+	for _, unit := range utf16.Encode([]rune(s)) {
+		h = 31*h + uint32(unit)
+	}
+	return h ^ h>>16
 }
 
 // nextGeneration ends the join phase with the members that are left.

@@ -6,8 +6,11 @@ import "context"
 
 // What a GroupStep does instead of a request.
 const (
-	GroupNothing int16 = -2 // time passes
-	GroupCrash   int16 = -1 // the shard is dropped and loaded from its records
+	GroupCrash        int16 = -1 // the shard is dropped and loaded from its records
+	GroupNothing      int16 = -2 // time passes
+	GroupCommitTxn    int16 = -3 // the transaction of producer Version ends
+	GroupAbortTxn     int16 = -4
+	GroupTopicDeleted int16 = -5 // the topic named ClientID, with id 1, 2 in its halves, is gone
 )
 
 // GroupStep is a request to a group coordinator's shard after some time has passed.

@@ -15,6 +15,7 @@ import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.config.AbstractConfig;
 import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.message.DeleteGroupsRequestData;
@@ -37,6 +38,7 @@ import org.apache.kafka.common.message.OffsetFetchRequestData;
 import org.apache.kafka.common.message.OffsetFetchResponseData;
 import org.apache.kafka.common.message.SyncGroupRequestData;
 import org.apache.kafka.common.message.SyncGroupResponseData;
+import org.apache.kafka.common.message.TxnOffsetCommitRequestData;
 import org.apache.kafka.common.protocol.ApiMessage;
 import org.apache.kafka.common.protocol.ByteBufferAccessor;
 import org.apache.kafka.common.protocol.Errors;
@@ -46,6 +48,8 @@ import org.apache.kafka.common.requests.JoinGroupResponse;
 import org.apache.kafka.common.requests.LeaveGroupRequest;
 import org.apache.kafka.common.requests.LeaveGroupResponse;
 import org.apache.kafka.common.requests.OffsetCommitRequest;
+import org.apache.kafka.common.requests.TransactionResult;
+import org.apache.kafka.common.requests.TxnOffsetCommitRequest;
 import org.apache.kafka.common.security.auth.KafkaPrincipal;
 import org.apache.kafka.common.security.auth.SecurityProtocol;
 import org.apache.kafka.common.utils.Utils;
@@ -72,7 +76,7 @@ import org.apache.kafka.timeline.SnapshotRegistry;
  * request made it, in answers, in records and, the other way round, in requests.
  */
 final class Groups {
-    private static final Pattern UUID = Pattern.compile("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}");
+    private static final Pattern RANDOM = Pattern.compile("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}");
     private static final String MARK = "00000000-0000-0000-0000-";
     private static final GroupCoordinatorMetrics METRICS = new GroupCoordinatorMetrics();
     private static final AbstractConfig NO_SHARES = new AbstractConfig(
@@ -80,6 +84,10 @@ final class Groups {
     private static final GroupCoordinatorRecordSerde SERDE = new GroupCoordinatorRecordSerde();
 
     private record Timeout(long at, long order, CoordinatorTimer.TimeoutOperation<CoordinatorRecord> operation) {
+    }
+
+    /** A record, or with none the marker that ends a transaction. */
+    private record Logged(CoordinatorRecord record, long producerId, TransactionResult marker) {
     }
 
     private record Context(String clientId, int requestType, int requestVersion) implements AuthorizableRequestContext {
@@ -111,7 +119,7 @@ final class Groups {
 
     private final Clock clock;
     private final GroupCoordinatorConfig config;
-    private final List<CoordinatorRecord> log = new ArrayList<>();
+    private final List<Logged> log = new ArrayList<>();
     private final Map<String, String> real = new HashMap<>();
     private final Map<String, String> marks = new HashMap<>();
     private Map<String, Timeout> timers = new LinkedHashMap<>();
@@ -180,17 +188,30 @@ final class Groups {
             .withSnapshotRegistry(new SnapshotRegistry(new LogContext()))
             .build();
         for (int i = 0; i < log.size(); i++) {
-            shard.replay(i, -1, (short) -1, log.get(i));
+            replay(i);
         }
         shard.onLoaded(CoordinatorMetadataImage.EMPTY);
     }
 
+    private void replay(int offset) {
+        Logged l = log.get(offset);
+        if (l.record == null) {
+            shard.replayEndTransactionMarker(l.producerId, (short) 0, l.marker);
+        } else {
+            shard.replay(offset, l.producerId, (short) (l.producerId < 0 ? -1 : 0), l.record);
+        }
+    }
+
     private <T> T perform(CoordinatorResult<T, CoordinatorRecord> r) {
+        return perform(r, -1);
+    }
+
+    private <T> T perform(CoordinatorResult<T, CoordinatorRecord> r, long producerId) {
         for (CoordinatorRecord record : r.records()) {
+            log.add(new Logged(record, producerId, null));
             if (r.replayRecords()) {
-                shard.replay(log.size(), -1, (short) -1, record);
+                replay(log.size() - 1);
             }
-            log.add(record);
             fresh.add(record);
         }
         if (r.appendFuture() != null) {
@@ -225,6 +246,15 @@ final class Groups {
             start();
             return;
         }
+        if (key == -3 || key == -4) {
+            log.add(new Logged(null, version, key == -3 ? TransactionResult.COMMIT : TransactionResult.ABORT));
+            replay(log.size() - 1);
+            return;
+        }
+        if (key == -5) {
+            perform(shard.onTopicsDeleted(List.of(new GroupCoordinatorShard.DeletedTopic(new Uuid(1, 2), clientId))));
+            return;
+        }
         if (key < 0) {
             return;
         }
@@ -244,7 +274,7 @@ final class Groups {
         perform(shard.classicGroupJoin(context, request, future, true));
         if (request.memberId().isEmpty()) {
             String now = answers.get(step) + " " + shard.describeGroups(context, List.of(request.groupId()), Long.MAX_VALUE);
-            Matcher m = UUID.matcher(now);
+            Matcher m = RANDOM.matcher(now);
             while (m.find()) {
                 if (!marks.containsKey(m.group())) {
                     String mark = MARK + String.format("%012d", step);
@@ -304,6 +334,10 @@ final class Groups {
                 ListGroupsRequestData q = new ListGroupsRequestData(body, version);
                 yield new ListGroupsResponseData().setGroups(shard.listGroups(q.statesFilter(), q.typesFilter(), Long.MAX_VALUE));
             }
+            case 28 -> {
+                TxnOffsetCommitRequestData q = new TxnOffsetCommitRequestData(body, version);
+                yield or(() -> perform(shard.commitTransactionalOffset(context, q), q.producerId()), e -> TxnOffsetCommitRequest.getErrorResponse(q, e));
+            }
             case 42 -> {
                 DeleteGroupsRequestData q = new DeleteGroupsRequestData(body, version);
                 yield new DeleteGroupsResponseData().setResults(perform(shard.deleteGroups(context, q.groupsNames())));
@@ -353,7 +387,7 @@ final class Groups {
         if (raw == null) {
             return null;
         }
-        Matcher m = UUID.matcher(new String(raw, StandardCharsets.ISO_8859_1));
+        Matcher m = RANDOM.matcher(new String(raw, StandardCharsets.ISO_8859_1));
         return m.replaceAll(r -> by.getOrDefault(r.group(), r.group())).getBytes(StandardCharsets.ISO_8859_1);
     }
 
