@@ -1,8 +1,10 @@
 package coordinator
 
 import (
+	"fmt"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/weir-broker/weir/broker/batch"
 )
@@ -50,3 +52,30 @@ func (l *sinkLog) Append(_ batch.LeaderEpoch, raw []byte) (batch.Offset, error) 
 }
 
 func (l *sinkLog) Committed(batch.LeaderEpoch, batch.Offset) (bool, error) { return true, nil }
+
+// BenchmarkLoad reads a log of a million records of about 100 bytes, in batches of 100.
+func BenchmarkLoad(b *testing.B) {
+	log := newMemLog(1)
+	value := make([]byte, 60)
+	builder := batch.NewBuilder(batch.NoProducer())
+	for range 10_000 {
+		builder.Reset(batch.NoProducer())
+		for i := range 100 {
+			builder.Add(0, fmt.Appendf(nil, "group-%d topic-of-some-name %d", log.end/1000, i), value, nil)
+		}
+		raw := builder.Bytes()
+		batch.SetBaseOffset(raw, log.end)
+		log.batches, log.end = append(log.batches, raw), log.end+100
+		b.SetBytes(int64(len(raw)) * 10_000)
+	}
+	for b.Loop() {
+		rt := New(Options{Name: "bench"}, newStore)
+		rt.Elect(0, 1, log)
+		for rt.Tell(0, puts("")) != nil {
+			time.Sleep(time.Millisecond)
+		}
+		if err := rt.Close(b.Context()); err != nil {
+			b.Error(err)
+		}
+	}
+}

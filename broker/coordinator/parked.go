@@ -16,6 +16,9 @@ type parkedQueue[R any] struct {
 	head int
 }
 
+// keptEntries is how long a queue may be that is kept for the next time: what a burst has taken is given back.
+const keptEntries = 1024
+
 func (q *parkedQueue[R]) len() int { return len(q.list) - q.head }
 
 func (q *parkedQueue[R]) push(p parked[R]) { q.list = append(q.list, p) }
@@ -34,7 +37,10 @@ func (q *parkedQueue[R]) pop() parked[R] {
 	switch {
 	case q.head == len(q.list):
 		q.list, q.head = q.list[:0], 0
-	case q.head > 1024 && q.head > len(q.list)/2:
+		if cap(q.list) > keptEntries {
+			q.list = nil
+		}
+	case q.head > keptEntries && q.head > len(q.list)/2:
 		n := copy(q.list, q.list[q.head:])
 		clear(q.list[n:])
 		q.list, q.head = q.list[:n], 0

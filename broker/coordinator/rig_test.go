@@ -164,10 +164,20 @@ func (l *memLog) truncate(to Offset) {
 	})
 }
 
-// holds reports whether a record with the value is below the high watermark.
-func (l *memLog) holds(value string) bool {
+func (l *memLog) epochNow() batch.LeaderEpoch {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	return l.epoch
+}
+
+// holds reports whether a record with the value is below the high watermark.
+func (l *memLog) holds(value string) bool { return l.committedValues()[value] }
+
+// committedValues are the values of the records below the high watermark.
+func (l *memLog) committedValues() map[string]bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	values := map[string]bool{}
 	for _, raw := range l.batches {
 		h, _ := batch.ParseHeader(raw)
 		if h.NextOffset() > l.hw || h.IsControl() {
@@ -178,14 +188,11 @@ func (l *memLog) holds(value string) bool {
 			panic(err)
 		}
 		for it.Next() {
-			if string(it.Record().Value) == value {
-				it.Close()
-				return true
-			}
+			values[string(it.Record().Value)] = true
 		}
 		it.Close()
 	}
-	return false
+	return values
 }
 
 // text is the log, a line per batch.

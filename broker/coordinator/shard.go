@@ -126,6 +126,9 @@ func (s *shard[M, K, R]) take() []task[M, K, R] {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	tasks := s.mu.tasks
+	if cap(s.spare) > keptEntries && len(tasks) < keptEntries {
+		s.spare = nil
+	}
 	s.mu.tasks, s.spare = s.spare[:0], tasks
 	return tasks
 }
