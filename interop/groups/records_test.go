@@ -57,7 +57,7 @@ func TestRecordsRoundTripThroughKafkasSerde(t *testing.T) {
 		}
 		got, err = or.GroupRecord(ctx, damaged)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("record %d, type %d, damaged %x: %v", i, k.Type, damaged.Value, err)
 		}
 		_, err = group.ParseValue(k.Type, damaged.Value)
 		if (err != nil) != (got.Class != "") {

@@ -140,12 +140,16 @@ final class Groups {
     static byte[] record(In in) {
         byte[] key = in.bytes();
         byte[] value = in.bool() ? in.bytes() : null;
-        Out out = new Out();
+        CoordinatorRecord r;
         try {
-            CoordinatorRecord r = SERDE.deserialize(ByteBuffer.wrap(key), value == null ? null : ByteBuffer.wrap(value));
-            return out.i8(0).bytes(SERDE.serializeKey(r)).bytes(SERDE.serializeValue(r)).str(r.toString()).done();
+            r = SERDE.deserialize(ByteBuffer.wrap(key), value == null ? null : ByteBuffer.wrap(value));
         } catch (RuntimeException e) {
-            return out.i8(1).str(e.getClass().getSimpleName()).str(e.getMessage()).done();
+            return new Out().i8(1).str(e.getClass().getSimpleName()).str(e.getMessage()).done();
+        }
+        try {
+            return new Out().i8(0).bytes(SERDE.serializeKey(r)).bytes(SERDE.serializeValue(r)).str(r.toString()).done();
+        } catch (RuntimeException e) { // what damaged bytes were read as may not be writable
+            return new Out().i8(0).bytes((byte[]) null).bytes((byte[]) null).str(e.toString()).done();
         }
     }
 
