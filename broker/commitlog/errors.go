@@ -18,6 +18,11 @@ var (
 	// ErrOldFormat is returned by Open for segments that hold intact messages of the formats before Kafka 0.11.
 	// They are refused, not cut away.
 	ErrOldFormat = errors.New("message format v0 or v1 is not supported")
+	// ErrCleaningAborted is returned by Clean when the log was truncated, or segments of it were deleted, meanwhile: the
+	// round is to be done again.
+	ErrCleaningAborted = errors.New("cleaning aborted")
+	// ErrInvalidCleaner is returned by NewCleaner.
+	ErrInvalidCleaner = errors.New("invalid cleaner")
 	// ErrBadCheckpoint is returned for a leader-epoch-checkpoint or partition.metadata that cannot be read.
 	ErrBadCheckpoint = errors.New("malformed checkpoint file")
 )

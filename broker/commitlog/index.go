@@ -170,22 +170,14 @@ func (x *index) write(fsys vfs.FS, dir string, base batch.Offset, truncate, sync
 	}
 	vfs.Failpoint("commitlog.index.before-write")
 	if n := len(offsets) - f.offsetsWritten; n > 0 {
-		raw := make([]byte, 0, n*offsetEntryLen)
-		for _, e := range offsets[f.offsetsWritten:] {
-			raw = binary.BigEndian.AppendUint32(raw, e.rel)
-			raw = binary.BigEndian.AppendUint32(raw, e.pos)
-		}
+		raw := encodeOffsetIndex(offsets[f.offsetsWritten:])
 		if _, err := f.offsets.WriteAt(raw, int64(f.offsetsWritten)*offsetEntryLen); err != nil {
 			return err
 		}
 		f.offsetsWritten = len(offsets)
 	}
 	if n := len(times) - f.timesWritten; n > 0 {
-		raw := make([]byte, 0, n*timeEntryLen)
-		for _, e := range times[f.timesWritten:] {
-			raw = binary.BigEndian.AppendUint64(raw, uint64(e.ts))
-			raw = binary.BigEndian.AppendUint32(raw, e.rel)
-		}
+		raw := encodeTimeIndex(times[f.timesWritten:])
 		if _, err := f.times.WriteAt(raw, int64(f.timesWritten)*timeEntryLen); err != nil {
 			return err
 		}
@@ -207,6 +199,24 @@ func (x *index) write(fsys vfs.FS, dir string, base batch.Offset, truncate, sync
 		return err
 	}
 	return f.times.SyncData()
+}
+
+func encodeOffsetIndex(entries []offsetEntry) []byte {
+	raw := make([]byte, 0, len(entries)*offsetEntryLen)
+	for _, e := range entries {
+		raw = binary.BigEndian.AppendUint32(raw, e.rel)
+		raw = binary.BigEndian.AppendUint32(raw, e.pos)
+	}
+	return raw
+}
+
+func encodeTimeIndex(entries []timeEntry) []byte {
+	raw := make([]byte, 0, len(entries)*timeEntryLen)
+	for _, e := range entries {
+		raw = binary.BigEndian.AppendUint64(raw, uint64(e.ts))
+		raw = binary.BigEndian.AppendUint32(raw, e.rel)
+	}
+	return raw
 }
 
 func (x *index) open(fsys vfs.FS, name string, f *vfs.File) error {

@@ -143,6 +143,9 @@ func (l *Log) indexOf(s *segment) (*index, error) {
 		return x, nil
 	}
 	x, err := loadIndex(l.fs, l.Dir(), s.base, s.size.Load())
+	if s.replaced.Load() {
+		x, err = nil, fmt.Errorf("%w: a cleaned segment has taken its place", errBadIndex)
+	}
 	if err != nil {
 		l.logger.Warn("rebuilding the indexes of a segment", "dir", l.Dir(), "segment", int64(s.base), "error", err)
 		r, rerr := s.rebuild(s.size.Load(), l.config.Load().IndexIntervalBytes, false, nil)
@@ -184,7 +187,7 @@ func (l *Log) TrimMemory(idle time.Duration) {
 	list, before := l.list(), l.now().Add(-idle).UnixMilli()
 	for _, s := range list[:len(list)-1] {
 		// Only what a flush has written: below the recovery point the files are complete.
-		if x := s.idx.Load(); x != nil && s.sealed.Load() && s.nextOffset() <= l.RecoveryPoint() && s.idxUsed.Load() < before {
+		if x := s.idx.Load(); x != nil && s.sealed.Load() && !s.pinned.Load() && s.nextOffset() <= l.RecoveryPoint() && s.idxUsed.Load() < before {
 			x.close()
 			s.idx.CompareAndSwap(x, nil)
 		}

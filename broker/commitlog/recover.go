@@ -117,17 +117,19 @@ func (ld *loader) names(fn func(name string, base batch.Offset, ext, suffix stri
 
 // clearLeftovers finishes what was interrupted. A .swap file is complete and replaces the segments whose offsets it
 // spans; but if a .cleaned file is left, the cleaning that made both was not done, and swaps from there on go as well.
+// Each step is durable before the next, so that a crash in here leaves what the same rules get right.
 func (ld *loader) clearLeftovers() error {
 	fsys := ld.l.fs
 	lowestCleaned := batch.Offset(1<<63 - 1)
-	var swaps []string
-	var swapLogs []batch.Offset
+	var cleaned, undone, swaps, swapLogs []string
+	var bases []batch.Offset
 	err := ld.names(func(name string, base batch.Offset, ext, suffix string) error {
 		switch suffix {
 		case suffixDeleted:
 			return fsys.Remove(name)
 		case suffixCleaned:
 			lowestCleaned = min(lowestCleaned, base)
+			cleaned = append(cleaned, name)
 		}
 		return nil
 	})
@@ -135,53 +137,75 @@ func (ld *loader) clearLeftovers() error {
 		return err
 	}
 	err = ld.names(func(name string, base batch.Offset, ext, suffix string) error {
-		if suffix != suffixSwap {
-			return nil
-		}
-		if base >= lowestCleaned {
-			return fsys.Remove(name)
-		}
-		swaps = append(swaps, name)
-		if ext == extLog {
-			swapLogs = append(swapLogs, base)
+		switch {
+		case suffix != suffixSwap:
+		case base >= lowestCleaned:
+			undone = append(undone, name)
+		case ext == extLog:
+			swapLogs, bases = append(swapLogs, name), append(bases, base)
+		default:
+			swaps = append(swaps, name)
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	err = ld.names(func(name string, _ batch.Offset, _, suffix string) error {
-		if suffix == suffixCleaned {
-			return fsys.Remove(name)
-		}
-		return nil
-	})
-	if err != nil || len(swaps) == 0 {
+	// A swap that outlived the last .cleaned would count as complete.
+	if err := ld.each(undone, fsys.Remove); err != nil {
 		return err
+	}
+	if err := ld.each(cleaned, fsys.Remove); err != nil {
+		return err
+	}
+	replaced, err := ld.replacedBy(swapLogs, bases)
+	if err != nil {
+		return err
+	}
+	rename := func(name string) error { return fsys.Rename(name, name[:len(name)-len(suffixSwap)]) }
+	if err := ld.each(replaced, fsys.Remove); err != nil {
+		return err
+	}
+	if err := ld.each(swapLogs, rename); err != nil {
+		return err
+	}
+	return ld.each(swaps, rename)
+}
+
+// each does something to each file and makes it durable.
+func (ld *loader) each(names []string, do func(name string) error) error {
+	for _, name := range names {
+		if err := do(name); err != nil {
+			return err
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return vfs.SyncDir(ld.l.fs, ld.o.Dir)
+}
+
+// replacedBy lists the files of the segments that logs waiting to be swapped in, with these bases, take the place of.
+func (ld *loader) replacedBy(swapLogs []string, bases []batch.Offset) ([]string, error) {
+	if len(swapLogs) == 0 {
+		return nil, nil
 	}
 	from, to := batch.Offset(1<<63-1), batch.Offset(-1)
-	for _, base := range swapLogs {
-		next, err := ld.endOf(segmentPath(ld.o.Dir, base, extLog)+suffixSwap, base)
+	for i, name := range swapLogs {
+		next, err := ld.endOf(name, bases[i])
 		if err != nil {
-			return err
+			return nil, err
 		}
-		from, to = min(from, base), max(to, next)
+		from, to = min(from, bases[i]), max(to, next, bases[i]+1) // a cleaned segment may be empty
 	}
-	err = ld.names(func(name string, base batch.Offset, _, suffix string) error {
+	var files []string
+	err := ld.names(func(name string, base batch.Offset, _, suffix string) error {
 		if suffix == "" && base >= from && base < to {
-			return fsys.Remove(name)
+			files = append(files, name)
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	for _, name := range swaps {
-		if err := fsys.Rename(name, name[:len(name)-len(suffixSwap)]); err != nil {
-			return err
-		}
-	}
-	return vfs.SyncDir(fsys, ld.o.Dir)
+	return files, err
 }
 
 // endOf reads the offset after the last batch of a log file.

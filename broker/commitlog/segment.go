@@ -32,6 +32,12 @@ type segment struct {
 	idxUsed atomic.Int64
 	load    sync.Mutex // held to load idx, and to seal
 
+	// What cleaning knows and does of a sealed segment: whether there are transactions in it, the largest timestamp of its
+	// first batch plus two, whether its files are being renamed, and whether another segment took its name.
+	txns             atomic.Int32
+	firstSeen        atomic.Int64
+	pinned, replaced atomic.Bool
+
 	// cursors remember where reads ended, so that the reader that goes on there need not search: offset-base<<32 | pos.
 	cursors [cursorSlots]atomic.Uint64
 
