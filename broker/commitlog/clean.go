@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/weir-broker/weir/broker/batch"
@@ -160,6 +161,9 @@ func (r *round) run() error {
 	if r.aborted, err = r.l.abortedTxns(r.list, r.n, r.seen); err != nil {
 		return err
 	}
+	// Nobody reads what lies below the log start; Kafka does not ask there who aborted.
+	start := r.l.LogStartOffset()
+	r.aborted = slices.DeleteFunc(r.aborted, func(t AbortedTxn) bool { return t.LastOffset < start })
 	if err := r.fillMap(); err != nil {
 		return err
 	}

@@ -43,6 +43,7 @@ const (
 	opGroupRecord
 	opGroups
 	opReconcile
+	opClean
 )
 
 // Options configures Start.

@@ -17,10 +17,12 @@ final class Operations implements AutoCloseable {
     static final byte GROUP_RECORD = 10;
     static final byte GROUPS = 11;
     static final byte RECONCILE = 12;
+    static final byte CLEAN = 13;
 
     private final Validation validation;
     private final Producers producers;
     private final Logs logs;
+    private final Cleaning cleaning;
     private final Tools tools;
     private final Brokers brokers;
 
@@ -28,12 +30,13 @@ final class Operations implements AutoCloseable {
         validation = new Validation(work.resolve("validation"));
         producers = new Producers(work.resolve("producers"));
         logs = new Logs();
+        cleaning = new Cleaning();
         tools = new Tools();
         brokers = new Brokers();
     }
 
     static boolean isQuick(byte op) {
-        return op == VALIDATE || op == PRODUCER || op == ASSIGN || op == GROUP_RECORD || op == GROUPS || op == RECONCILE;
+        return op == VALIDATE || op == PRODUCER || op == ASSIGN || op == GROUP_RECORD || op == GROUPS || op == RECONCILE || op == CLEAN;
     }
 
     byte[] run(byte op, byte[] payload) throws Exception {
@@ -42,6 +45,7 @@ final class Operations implements AutoCloseable {
             case VALIDATE -> validation.run(new In(payload));
             case PRODUCER -> producers.run(new In(payload));
             case OPEN_LOG -> logs.open(payload);
+            case CLEAN -> cleaning.run(payload);
             case CONFIGS -> Configs.tables();
             case CHECK_CONFIG -> Configs.check(payload);
             case TOOL -> tools.run(new In(payload));
