@@ -195,7 +195,7 @@ func TestCleaningLeavesTheNewestRecordOfEachKey(t *testing.T) {
 // After every file operation of a round a crash is tried: what is opened then holds every record that the round leaves,
 // nothing that was not written, and each in its place.
 func TestCrashWhileCleaningLosesNothingAndServesNoMixture(t *testing.T) {
-	crashes, seeds := 0, uint64(4)
+	crashes, merged, seeds := 0, 0, uint64(8)
 	if n, err := strconv.ParseUint(os.Getenv("WEIR_CRASH_SEEDS"), 10, 64); err == nil {
 		seeds = n
 	}
@@ -212,6 +212,9 @@ func TestCrashWhileCleaningLosesNothingAndServesNoMixture(t *testing.T) {
 			}
 			before, end := records(t, c.log), c.log.LogEndOffset()
 			job := c.job(from)
+			grouping := c.cfg
+			grouping.SegmentBytes = 6000 // several old segments go into one
+			c.log.SetConfig(grouping)
 			type clone struct {
 				op    string
 				fs    *vfs.Mem
@@ -219,15 +222,21 @@ func TestCrashWhileCleaningLosesNothingAndServesNoMixture(t *testing.T) {
 			}
 			var clones []clone
 			mem.OnOp(func(op vfs.Op) {
-				for _, kept := range []float64{0, 0.5, 1} {
+				kepts := []float64{0, 0.3, 0.5, 0.7, 0.9, 1}
+				if op.Kind&(vfs.OpRename|vfs.OpRemove|vfs.OpSyncDir) == 0 {
+					kepts = []float64{[]float64{0, 0.5, 1}[c.rng.IntN(3)]}
+				}
+				for _, kept := range kepts {
 					clones = append(clones, clone{fmt.Sprintf("%v, kept %v", op, kept), mem.CrashClone(vfs.CrashOptions{UnsyncedKept: kept, Rand: c.rng}), c.marks})
 				}
 			})
 			res, err := cleaner.Clean(context.Background(), c.log, job)
 			mem.OnOp(nil)
+			c.log.SetConfig(c.cfg)
 			if err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
 			}
+			merged += res.Segments - res.Written
 			must := survivors(before, job.From, res.To)
 			for i, cl := range clones {
 				crashes++
@@ -236,7 +245,7 @@ func TestCrashWhileCleaningLosesNothingAndServesNoMixture(t *testing.T) {
 			from = res.To
 		}
 	}
-	t.Logf("%d crashes", crashes)
+	t.Logf("%d crashes, %d segments merged into others", crashes, merged)
 }
 
 func (c *compacted) crashed(what string, fs *vfs.Mem, marks testMarks, before, must []keyed, end batch.Offset, again bool) {
