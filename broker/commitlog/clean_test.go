@@ -195,7 +195,7 @@ func TestCleaningLeavesTheNewestRecordOfEachKey(t *testing.T) {
 // After every file operation of a round a crash is tried: what is opened then holds every record that the round leaves,
 // nothing that was not written, and each in its place.
 func TestCrashWhileCleaningLosesNothingAndServesNoMixture(t *testing.T) {
-	crashes, merged, seeds := 0, 0, uint64(8)
+	crashes, merged, seeds := 0, 0, uint64(4)
 	if n, err := strconv.ParseUint(os.Getenv("WEIR_CRASH_SEEDS"), 10, 64); err == nil {
 		seeds = n
 	}
