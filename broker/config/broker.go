@@ -74,6 +74,8 @@ type Broker struct {
 	InitialTaskDelay          time.Duration // log.initial.task.delay.ms
 	ProducerIDExpiration      time.Duration // producer.id.expiration.ms
 	ProducerIDExpirationCheck time.Duration // producer.id.expiration.check.interval.ms
+	Cleaner                   Cleaner
+	CleanerBytesPerSecond     float64 // log.cleaner.io.max.bytes.per.second
 
 	// Topics.
 	NumPartitions            int32 // num.partitions
@@ -91,6 +93,16 @@ type Broker struct {
 	static         map[string]string // as set in file, environment and overrides
 	dynamicBroker  map[string]string
 	dynamicCluster map[string]string
+}
+
+// Cleaner is how the log cleaner is to run; a change of it restarts the cleaner.
+type Cleaner struct {
+	Enable       bool          // log.cleaner.enable
+	Threads      int32         // log.cleaner.threads
+	DedupeBuffer int64         // log.cleaner.dedupe.buffer.size, over all threads
+	LoadFactor   float64       // log.cleaner.io.buffer.load.factor
+	IOBuffer     int32         // log.cleaner.io.buffer.size, over all threads
+	Backoff      time.Duration // log.cleaner.backoff.ms
 }
 
 // Warning is something in a configuration that does not stop the broker.

@@ -43,31 +43,31 @@ var logProperties = []Property{
 		Doc: "Allow topics to be deleted.",
 	},
 	{
-		Name: "log.cleaner.backoff.ms", Type: Long, Default: "15000", Rule: atLeast(0), Importance: Medium, Update: ClusterWide, Inert: true,
+		Name: "log.cleaner.backoff.ms", Type: Long, Default: "15000", Rule: atLeast(0), Importance: Medium, Update: ClusterWide,
 		Doc: "Pause of the cleaner when there is nothing to compact, in milliseconds.",
 	},
 	{
-		Name: "log.cleaner.dedupe.buffer.size", Type: Long, Default: "134217728", Importance: Medium, Update: ClusterWide, Inert: true,
+		Name: "log.cleaner.dedupe.buffer.size", Type: Long, Default: "134217728", Importance: Medium, Update: ClusterWide,
 		Doc: "Memory for the table of keys, over all cleaner threads, in bytes.",
 	},
 	{
-		Name: "log.cleaner.delete.retention.ms", Type: Long, Default: "86400000", Rule: atLeast(0), Importance: Medium, Update: ClusterWide, Inert: true,
+		Name: "log.cleaner.delete.retention.ms", Type: Long, Default: "86400000", Rule: atLeast(0), Importance: Medium, Update: ClusterWide,
 		Doc: "Default of delete.retention.ms for topics.",
 	},
 	{
-		Name: "log.cleaner.enable", Type: Boolean, Default: "true", Importance: Medium, Inert: true,
+		Name: "log.cleaner.enable", Type: Boolean, Default: "true", Importance: Medium,
 		Doc: "Run the log cleaner, which compacted topics need.",
 	},
 	{
-		Name: "log.cleaner.io.buffer.load.factor", Type: Double, Default: "0.9", Importance: Medium, Update: ClusterWide, Inert: true,
+		Name: "log.cleaner.io.buffer.load.factor", Type: Double, Default: "0.9", Importance: Medium, Update: ClusterWide,
 		Doc: "How full the table of keys may get, as a fraction.",
 	},
 	{
-		Name: "log.cleaner.io.buffer.size", Type: Int, Default: "524288", Rule: atLeast(0), Importance: Medium, Update: ClusterWide, Inert: true,
+		Name: "log.cleaner.io.buffer.size", Type: Int, Default: "524288", Rule: atLeast(0), Importance: Medium, Update: ClusterWide,
 		Doc: "Memory for the cleaner's reads and writes, over all threads, in bytes.",
 	},
 	{
-		Name: "log.cleaner.io.max.bytes.per.second", Type: Double, Default: "1.7976931348623157E308", Importance: Medium, Update: ClusterWide, Inert: true,
+		Name: "log.cleaner.io.max.bytes.per.second", Type: Double, Default: "1.7976931348623157E308", Importance: Medium, Update: ClusterWide,
 		Doc: "Most bytes that the cleaner reads and writes per second.",
 	},
 	{
@@ -75,15 +75,15 @@ var logProperties = []Property{
 		Doc: "Default of max.compaction.lag.ms for topics.",
 	},
 	{
-		Name: "log.cleaner.min.cleanable.ratio", Type: Double, Default: "0.5", Rule: between(0, 1), Importance: Medium, Update: ClusterWide, Inert: true,
+		Name: "log.cleaner.min.cleanable.ratio", Type: Double, Default: "0.5", Rule: between(0, 1), Importance: Medium, Update: ClusterWide,
 		Doc: "Default of min.cleanable.dirty.ratio for topics.",
 	},
 	{
-		Name: "log.cleaner.min.compaction.lag.ms", Type: Long, Default: "0", Rule: atLeast(0), Importance: Medium, Update: ClusterWide, Inert: true,
+		Name: "log.cleaner.min.compaction.lag.ms", Type: Long, Default: "0", Rule: atLeast(0), Importance: Medium, Update: ClusterWide,
 		Doc: "Default of min.compaction.lag.ms for topics.",
 	},
 	{
-		Name: "log.cleaner.threads", Type: Int, Default: "1", Rule: atLeast(0), Importance: Medium, Update: ClusterWide, Inert: true,
+		Name: "log.cleaner.threads", Type: Int, Default: "1", Rule: atLeast(0), Importance: Medium, Update: ClusterWide,
 		Doc: "Partitions compacted at once.",
 	},
 	{

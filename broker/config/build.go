@@ -158,6 +158,12 @@ func (b *Broker) setStorage() {
 	b.InitialTaskDelay = b.ms("log.initial.task.delay.ms")
 	b.ProducerIDExpiration = b.ms("producer.id.expiration.ms")
 	b.ProducerIDExpirationCheck = b.ms("producer.id.expiration.check.interval.ms")
+	b.Cleaner = Cleaner{
+		Enable: b.flag("log.cleaner.enable"), Threads: int32(b.num("log.cleaner.threads")),
+		DedupeBuffer: b.num("log.cleaner.dedupe.buffer.size"), LoadFactor: b.get("log.cleaner.io.buffer.load.factor").real,
+		IOBuffer: int32(b.num("log.cleaner.io.buffer.size")), Backoff: b.ms("log.cleaner.backoff.ms"),
+	}
+	b.CleanerBytesPerSecond = b.get("log.cleaner.io.max.bytes.per.second").real
 	b.NumPartitions = int32(b.num("num.partitions"))
 	b.DefaultReplicationFactor = int16(min(b.num("default.replication.factor"), 1<<15-1))
 	b.AutoCreateTopics = b.flag("auto.create.topics.enable")

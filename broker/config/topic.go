@@ -55,6 +55,9 @@ type TopicConfig struct {
 	RetentionBytes   int64         // retention.bytes, negative is unlimited
 	Retention        time.Duration // retention.ms, negative is unlimited
 	MaxCompactionLag time.Duration // max.compaction.lag.ms
+	MinCompactionLag time.Duration // min.compaction.lag.ms
+	MinDirtyRatio    float64       // min.cleanable.dirty.ratio
+	DeleteRetention  time.Duration // delete.retention.ms
 
 	// Produce.
 	MaxMessageBytes    int32             // max.message.bytes
@@ -190,6 +193,9 @@ func typedTopic(values map[string]value) TopicConfig {
 		RetentionBytes:     num("retention.bytes"),
 		Retention:          ms("retention.ms"),
 		MaxCompactionLag:   ms("max.compaction.lag.ms"),
+		MinCompactionLag:   ms("min.compaction.lag.ms"),
+		MinDirtyRatio:      values["min.cleanable.dirty.ratio"].real,
+		DeleteRetention:    ms("delete.retention.ms"),
 		MaxMessageBytes:    int32(num("max.message.bytes")),
 		MaxRecordBytes:     int32(num("max.decompressed.message.bytes")),
 		MinInsyncReplicas:  int32(num("min.insync.replicas")),

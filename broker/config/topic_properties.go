@@ -4,7 +4,7 @@ package config
 var TopicProperties = []Property{
 	{
 		Name: "cleanup.policy", Type: List, Default: "delete", Rule: listOf("compact", "delete"), Importance: Medium, Synonym: "log.cleanup.policy",
-		Doc: "What happens to old records: delete removes segments by age and size, compact keeps the last record of every key; both may be given, and neither keeps everything. Keys are required in a compacted topic; this version does not compact yet, so compact alone keeps every record.",
+		Doc: "What happens to old records: delete removes segments by age and size, compact keeps the last record of every key; both may be given, and neither keeps everything. Keys are required in a compacted topic.",
 	},
 	{
 		Name: "compression.gzip.level", Type: Int, Default: "-1", Rule: betweenOr(1, 9, -1), Importance: Medium, Synonym: "compression.gzip.level",
@@ -23,7 +23,7 @@ var TopicProperties = []Property{
 		Doc: "Level where compression.type is zstd: higher is smaller, negative is fastest.",
 	},
 	{
-		Name: "delete.retention.ms", Type: Long, Default: "86400000", Rule: atLeast(0), Importance: Medium, Synonym: "log.cleaner.delete.retention.ms", Inert: true,
+		Name: "delete.retention.ms", Type: Long, Default: "86400000", Rule: atLeast(0), Importance: Medium, Synonym: "log.cleaner.delete.retention.ms",
 		Doc: "How long a compacted topic keeps the deletion mark (a null value) of a key, in milliseconds. A consumer that reads from the start must finish within it to see every deletion.",
 	},
 	{
@@ -91,11 +91,11 @@ var TopicProperties = []Property{
 		Doc: "Which time a record carries: CreateTime is the producer's, LogAppendTime the broker's.",
 	},
 	{
-		Name: "min.cleanable.dirty.ratio", Type: Double, Default: "0.5", Rule: between(0, 1), Importance: Medium, Synonym: "log.cleaner.min.cleanable.ratio", Inert: true,
+		Name: "min.cleanable.dirty.ratio", Type: Double, Default: "0.5", Rule: between(0, 1), Importance: Medium, Synonym: "log.cleaner.min.cleanable.ratio",
 		Doc: "Share of a log that must be uncompacted before the cleaner works on it, from 0 to 1.",
 	},
 	{
-		Name: "min.compaction.lag.ms", Type: Long, Default: "0", Rule: atLeast(0), Importance: Medium, Synonym: "log.cleaner.min.compaction.lag.ms", Inert: true,
+		Name: "min.compaction.lag.ms", Type: Long, Default: "0", Rule: atLeast(0), Importance: Medium, Synonym: "log.cleaner.min.compaction.lag.ms",
 		Doc: "Shortest time a record stays uncompacted, in milliseconds.",
 	},
 	{

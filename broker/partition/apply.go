@@ -57,9 +57,11 @@ func (t *Table) Apply(img *metadata.Image) error {
 		t.regroup(img, opening)
 	}
 	t.applying.image = img
-	select {
-	case t.flushKick <- struct{}{}:
-	default:
+	for _, kick := range []chan struct{}{t.flushKick, t.cleaners.kick} {
+		select {
+		case kick <- struct{}{}:
+		default:
+		}
 	}
 	return nil
 }

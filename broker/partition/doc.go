@@ -25,7 +25,9 @@
 // # Goroutines
 //
 // Table.Start runs one loop for retention, one for flushing, one for producer
-// expiry, one for marks and one for the memory of indexes; loading and recovery use a bounded pool per log
-// directory during Apply. A partition with weir.flush.on.acks=all has at most
+// expiry, one for marks, one for the memory of indexes, and log.cleaner.threads
+// that clean under one that watches their configuration; loading and recovery
+// use a bounded pool per log directory during Apply. A replica's cleaning.turn
+// is held over a whole round; retention passes a replica by while it is. A partition with weir.flush.on.acks=all has at most
 // one flusher, which ends when nobody waits for it.
 package partition

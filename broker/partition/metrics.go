@@ -24,6 +24,7 @@ type collector struct {
 	underMinISR, atMinISR, replicas, inSync  *prometheus.Desc
 	size, start, end, highWatermark, earlier *prometheus.Desc
 	unusableConfigs, shortages               *prometheus.Desc
+	cleaner                                  cleanerDescs
 }
 
 var _ prometheus.Collector = (*collector)(nil)
@@ -36,6 +37,7 @@ func newCollector(t *Table) *collector {
 	}
 	return &collector{
 		t:               t,
+		cleaner:         newCleanerDescs(),
 		messagesIn:      desc("kafka_server_brokertopicmetrics_messagesin_total", "Records appended by producers.", byTopic),
 		bytesIn:         desc("kafka_server_brokertopicmetrics_bytesin_total", "Bytes appended by producers.", byTopic),
 		bytesOut:        desc("kafka_server_brokertopicmetrics_bytesout_total", "Bytes read by consumers.", byTopic),
@@ -65,6 +67,7 @@ func (c *collector) Describe(out chan<- *prometheus.Desc) {
 	} {
 		out <- d
 	}
+	c.cleaner.each(func(d *prometheus.Desc) { out <- d })
 }
 
 func (c *collector) Collect(out chan<- prometheus.Metric) {
@@ -73,6 +76,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	}
 	c.collectTopics(out)
 	out <- prometheus.MustNewConstMetric(c.shortages, prometheus.CounterValue, float64(c.t.env.shortages.Load()))
+	c.collectCleaner(out)
 
 	var leaders, partitions, underReplicated, offline int
 	for _, p := range c.t.All() {

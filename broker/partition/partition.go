@@ -43,6 +43,7 @@ type Partition struct {
 	hw, lso  atomic.Int64
 	waiters  waiters
 	flusher  flusher
+	cleaning cleaning
 
 	// mu is the append lock. It is held over one write to the log, and once in
 	// the life of a replica over the syncs of its topic id (identify).
@@ -242,7 +243,8 @@ func (h logHook) Rolled(base batch.Offset) error {
 	return storageError(h.p.mu.producers.Roll(base))
 }
 
-func (h logHook) Truncated(batch.Offset) error {
+func (h logHook) Truncated(to batch.Offset) error {
+	h.p.truncateCleanerOffset(to)
 	return storageError(h.p.mu.producers.Load(producerLog(h.p.log), h.p.env.now()))
 }
 

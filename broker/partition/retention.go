@@ -17,6 +17,10 @@ func (p *Partition) retain(ctx context.Context, now time.Time, disk policy.DiskU
 	if p.log == nil || st.err != nil {
 		return 0, nil
 	}
+	if !p.cleaning.turn.TryLock() {
+		return 0, nil // it is being cleaned; the next check comes
+	}
+	defer p.cleaning.turn.Unlock()
 	if !st.leading {
 		return p.deleteBefore(p.log.LogStartOffset())
 	}

@@ -17,7 +17,7 @@ const (
 )
 
 // Start begins the schedules: retention, flushing, producer expiry, marks,
-// memory of indexes. It is called once.
+// memory of indexes, cleaning. It is called once.
 func (t *Table) Start() {
 	c := t.brokerConfig()
 	t.every(c.InitialTaskDelay, c.RetentionCheckInterval, t.retainAll)
@@ -25,6 +25,7 @@ func (t *Table) Start() {
 	t.every(c.HighWatermarkInterval, c.HighWatermarkInterval, t.saveMarks)
 	t.every(trimInterval, trimInterval, t.trimMemory)
 	t.loops.wg.Go(t.flushIntervalLoop)
+	t.loops.wg.Go(t.cleanLoop)
 }
 
 // every runs fn after first and then again interval after it ended, until

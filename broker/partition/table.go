@@ -40,6 +40,8 @@ type Options struct {
 	// Retention and Producer decide; nil means Kafka's rules.
 	Retention policy.Retention
 	Producer  policy.Producer
+	// Compaction decides on records of compacted topics; nil means Kafka's rule.
+	Compaction policy.Compaction
 	// Registerer takes the metrics; nil keeps none.
 	Registerer prometheus.Registerer
 	// DirFailed is told when a log directory goes offline; it must not block.
@@ -60,6 +62,7 @@ type Table struct {
 	}
 	// flushKick tells the flush loop that flush.ms may have changed.
 	flushKick chan struct{}
+	cleaners  cleaners
 
 	// applying serialises Apply and Close. It is taken before mu.
 	applying struct {
@@ -117,6 +120,8 @@ func NewTable(o Options) (*Table, error) {
 		o.Producer = policy.StandardProducer()
 	}
 	t := &Table{options: o, work: newBackground(), flushKick: make(chan struct{}, 1)}
+	t.cleaners.kick = make(chan struct{}, 1)
+	t.cleaners.bytesPerSecond = func() float64 { return t.brokerConfig().CleanerBytesPerSecond }
 	t.loops.ctx, t.loops.cancel = context.WithCancel(context.Background())
 	t.env = &environment{
 		node: o.NodeID, now: o.Now, log: o.Logger, producer: o.Producer, retention: o.Retention,
