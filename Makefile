@@ -7,7 +7,7 @@ VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo 
 LDFLAGS     := -s -w -X github.com/weir-broker/weir/broker/cli.Version=$(VERSION)
 export CGO_ENABLED = 0
 
-.PHONY: build run test race check fmt interop bench release clean campaign-clients campaign-crash campaign-frames campaign-oracle campaign-assign campaign-groups
+.PHONY: build run test race check fmt interop bench release clean campaign-clients campaign-crash campaign-frames campaign-oracle campaign-assign campaign-groups campaign-clean
 
 build:                ## bin/weir, one static binary
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/weir ./broker/cmd/weir
@@ -44,6 +44,9 @@ campaign-crash: build     ## 100 kills at random, 5 at each named failpoint; rec
 	WEIR_RECOVERY_GB=10 $(GO) test -tags campaign -count=1 -v -timeout 20m -run TestRecoveryTime ./interop/crash
 campaign-crash: export WEIR_CRASH_ROUNDS = 100
 campaign-crash: export WEIR_CRASH_PER_FAILPOINT = 5
+campaign-clean:           ## 50,000 random logs through Kafka's cleaner and ours; 100 kills while logs are cleaned
+	WEIR_CLEAN_CASES=50000 $(GO) test -tags interop -count=1 -v -timeout 180m ./interop/clean
+	WEIR_CRASH_ROUNDS=60 WEIR_CRASH_PER_FAILPOINT=8 $(GO) test -tags campaign -count=1 -v -timeout 60m -run TestNewestValues ./interop/crash
 campaign-frames:          ## 10 million mutated frames
 	WEIR_FUZZ_FRAMES=10000000 $(GO) test -count=1 -v -timeout 20m -run TestMutatedFrames ./broker/api
 campaign-oracle:          ## 200,000 batches and 200,000 idempotent sequences through Kafka's own classes

@@ -67,7 +67,7 @@ func TestAckedRecordsSurviveKill(t *testing.T) {
 	for range rounds {
 		plans = append(plans, randomPlan(rng))
 	}
-	for _, name := range failpoints(t) {
+	for _, name := range failpoints(t, false) {
 		for range perPoint {
 			p := randomPlan(rng)
 			p.failpoint, p.nth, p.segment = name, 1+rng.IntN(3), 1<<20
@@ -146,8 +146,8 @@ const (
 	atRecovery  = "commitlog.recover.before-truncate" // it is killed, its logs get a torn tail, and the next start passes it
 )
 
-// failpoints are the names in the source of the storage path.
-func failpoints(t *testing.T) []string {
+// failpoints are the names in the source of the storage path: those of cleaning, or the others.
+func failpoints(t *testing.T, cleaning bool) []string {
 	t.Helper()
 	var names []string
 	for _, pattern := range []string{"commitlog", "producerstate", "partition"} {
@@ -164,7 +164,7 @@ func failpoints(t *testing.T) []string {
 				t.Fatal(err)
 			}
 			for _, m := range failpointCall.FindAllStringSubmatch(string(text), -1) {
-				if _, out := unreachable[m[1]]; !out {
+				if _, out := unreachable[m[1]]; !out && strings.HasPrefix(m[1], cleaningPoints) == cleaning {
 					names = append(names, m[1])
 				}
 			}
