@@ -32,6 +32,7 @@ var (
 	cases = envInt("WEIR_CLEAN_CASES", 300)
 	seed  = uint64(envInt("WEIR_CLEAN_SEED", int(time.Now().UnixNano())))
 	only  = envInt("WEIR_CLEAN_CASE", -1)
+	first = envInt("WEIR_CLEAN_FIRST", 0) // to go on with a campaign
 )
 
 func envInt(name string, otherwise int) int {
@@ -71,7 +72,7 @@ type tally struct {
 
 // TestKafkaCleansRandomLogsAsWeDo takes each log through up to three rounds of growth and cleaning.
 func TestKafkaCleansRandomLogsAsWeDo(t *testing.T) {
-	t.Logf("seed %d, %d logs", seed, cases)
+	t.Logf("seed %d, logs %d to %d", seed, first, cases)
 	root := t.TempDir()
 	if st, err := os.Stat("/dev/shm"); err == nil && st.IsDir() {
 		shm, err := os.MkdirTemp("/dev/shm", "weir-clean")
@@ -98,7 +99,7 @@ func TestKafkaCleansRandomLogsAsWeDo(t *testing.T) {
 		})
 	}
 	for i := range cases {
-		if only >= 0 && i != only {
+		if only >= 0 && i != only || i < first {
 			continue
 		}
 		if t.Failed() {
@@ -111,7 +112,7 @@ func TestKafkaCleansRandomLogsAsWeDo(t *testing.T) {
 	t.Logf("rounds %d, cleaned %d (to a full table %d), checkpoints reset %d, records %d to %d, segments merged away %d, emptied batches %d, delete horizons %d, aborted transactions kept %d, dumped by Kafka %d, given up as Kafka has no room in an index %d, left out as Kafka may take records for aborted %d",
 		count.rounds.Load(), count.due.Load(), count.partial.Load(), count.resets.Load(), count.recordsIn.Load(), count.recordsOut.Load(),
 		count.merged.Load(), count.emptied.Load(), count.horizons.Load(), count.aborted.Load(), count.dumped.Load(), count.unopened.Load(), count.stale.Load())
-	if only < 0 && (count.due.Load() < int64(cases)/2 || count.emptied.Load() == 0 || count.horizons.Load() == 0 || count.aborted.Load() == 0 || count.partial.Load() == 0) {
+	if only < 0 && (count.due.Load() < int64(cases-first)/2 || count.emptied.Load() == 0 || count.horizons.Load() == 0 || count.aborted.Load() == 0 || count.partial.Load() == 0) {
 		t.Error("the logs were too dull")
 	}
 }
@@ -352,6 +353,11 @@ func cleanOurs(dir string, g *randomLog, q *question, want *oracle.CleanResult) 
 	if first, ok := producers.FirstUnstableOffset(); ok {
 		lso = min(lso, max(first, l.LogStartOffset()))
 	}
+	if int64(lso) == q.logStart && want.LastStableOffset > q.logStart {
+		// A transaction that began below the log start holds the offset there. Kafka looks for the batch at the log start, and
+		// where a hole reaches to the end of the segment it finds the next one.
+		lso = batch.Offset(want.LastStableOffset)
+	}
 	c, err := l.Cleanable(commitlog.CleanQuery{
 		Checkpoint: batch.Offset(q.checkpoint), LastStable: lso, Now: now,
 		MinLag: time.Duration(q.minLag) * time.Millisecond, MaxLag: time.Duration(min(q.maxLag, int64(1<<62/1_000_000))) * time.Millisecond,
@@ -359,7 +365,7 @@ func cleanOurs(dir string, g *randomLog, q *question, want *oracle.CleanResult) 
 	if err != nil {
 		return err
 	}
-	// A log that Kafka just opened does not yet hold the offset against the log start, or looks for the batch there.
+	// A log that Kafka just opened does not yet hold the offset against the log start.
 	if int64(lso) != want.LastStableOffset && int64(lso) != q.logStart || int64(c.From) != want.From || int64(c.To) != want.To || c.Reset != want.Reset ||
 		c.CleanBytes != want.CleanBytes || c.DirtyBytes != want.DirtyBytes || c.Overdue.Milliseconds() != want.OverdueMS || c.Due(q.ratio) != want.Due {
 		return fmt.Errorf("to clean: lso %d %+v due %v, Kafka %+v", lso, c, c.Due(q.ratio), *want)
