@@ -12,6 +12,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/weir-broker/weir/broker/partition"
 )
 
 // Reason says why a broker is not ready: which part, and what an operator can do about it.
@@ -25,11 +27,52 @@ type Options struct {
 	Listener net.Listener
 	Gatherer prometheus.Gatherer
 	// Ready returns why the broker does not serve; an empty result means ready. It must not block.
-	Ready  func() []Reason
-	Logger *slog.Logger
+	Ready func() []Reason
+	// Cleaning returns how the compaction of a topic's replicas on this broker goes; all topics for an empty name. Nil
+	// when there is nothing to ask.
+	Cleaning func(topic string) []partition.CleaningState
+	Logger   *slog.Logger
 }
 
-// Server answers /healthz, /readyz, /metrics and, for who asks why a broker is slow or large, Go's /debug/pprof.
+// Cleaning is how the compaction of one replica goes, as GET /v1/cleaning?topic=NAME shows it.
+type Cleaning struct {
+	Topic      string  `json:"topic"`
+	Partition  int32   `json:"partition"`
+	CleanedTo  int64   `json:"cleaned_to"` // first offset that no round has seen, -1 before the first
+	DirtyBytes int64   `json:"dirty_bytes"`
+	DirtyRatio float64 `json:"dirty_ratio"`
+	// LastRound and FailedAt are RFC 3339, empty when there is none.
+	LastRound string `json:"last_round,omitempty"`
+	FailedAt  string `json:"failed_at,omitempty"`
+	Error     string `json:"error,omitempty"` // of the last round
+	// Uncleanable is set when the replica is left alone until the broker starts again.
+	Uncleanable bool `json:"uncleanable,omitempty"`
+}
+
+func cleaningRows(states []partition.CleaningState) []Cleaning {
+	rows := make([]Cleaning, 0, len(states))
+	for i := range states {
+		st := &states[i]
+		row := Cleaning{
+			Topic: st.Topic, Partition: st.Partition, CleanedTo: int64(st.Offset), DirtyBytes: st.DirtyBytes, DirtyRatio: st.DirtyRatio, Uncleanable: st.Uncleanable,
+			LastRound: timestamp(st.LastRound), FailedAt: timestamp(st.FailedAt),
+		}
+		if st.Err != nil {
+			row.Error = st.Err.Error()
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func timestamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// Server answers /healthz, /readyz, /metrics, /v1/cleaning and, for who asks why a broker is slow or large, Go's /debug/pprof.
 type Server struct {
 	http     *http.Server
 	listener net.Listener
@@ -50,6 +93,11 @@ func New(o Options) *Server {
 		}
 		writeJSON(w, http.StatusOK, map[string]string{"status": "ready"})
 	})
+	if o.Cleaning != nil {
+		mux.HandleFunc("GET /v1/cleaning", func(w http.ResponseWriter, r *http.Request) {
+			writeJSON(w, http.StatusOK, cleaningRows(o.Cleaning(r.URL.Query().Get("topic"))))
+		})
+	}
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -187,6 +188,8 @@ type describedTopic struct {
 	Internal   bool                 `json:"internal"`
 	Configs    map[string]string    `json:"configs"` // only what the topic sets itself
 	Partitions []describedPartition `json:"partitions"`
+	// Cleaning is there for compacted topics: a row for each replica on a broker whose admin listener could be asked.
+	Cleaning []describedCleaning `json:"cleaning,omitempty"`
 }
 
 type describedPartition struct {
@@ -251,11 +254,13 @@ func describeTopic(ctx context.Context, adm *kadm.Client, detail kadm.TopicDetai
 	if err != nil {
 		return nil, failed("topic "+detail.Topic, err, "")
 	}
+	compacted := false
 	for _, resource := range configs {
 		for _, c := range resource.Configs {
 			if c.Source == sourceTopic {
 				d.Configs[c.Key] = c.MaybeValue()
 			}
+			compacted = compacted || c.Key == "cleanup.policy" && strings.Contains(c.MaybeValue(), "compact")
 		}
 	}
 	starts, err := adm.ListStartOffsets(ctx, detail.Topic)
@@ -282,6 +287,9 @@ func describeTopic(ctx context.Context, adm *kadm.Client, detail kadm.TopicDetai
 			row.Error = p.Err.Error()
 		}
 		d.Partitions = append(d.Partitions, row)
+	}
+	if compacted {
+		d.Cleaning = describeCleaning(ctx, adm, detail.Topic)
 	}
 	return d, nil
 }
@@ -313,7 +321,11 @@ func (d *describedTopic) print(g *globals) error {
 		out.row(fmt.Sprint(p.Partition), leader, fmt.Sprint(p.LeaderEpoch), joined(p.Replicas), joined(p.ISR),
 			unlessNegative(p.Start), unlessNegative(p.End), records)
 	}
-	return out.flush()
+	if err := out.flush(); err != nil || len(d.Cleaning) == 0 {
+		return err
+	}
+	fmt.Fprintln(g.stdout)
+	return printCleaning(g, d.Cleaning)
 }
 
 func unlessNegative[N cmp.Ordered](n N) string {

@@ -153,10 +153,18 @@ func (n *Node) startAdmin(_ context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	n.admin = adminhttp.New(adminhttp.Options{Listener: listener, Gatherer: n.registry, Ready: n.notReady, Logger: n.log})
+	n.admin = adminhttp.New(adminhttp.Options{Listener: listener, Gatherer: n.registry, Ready: n.notReady, Cleaning: n.cleaning, Logger: n.log})
 	n.admin.Start()
 	n.started("admin", n.admin.Stop)
 	return nil
+}
+
+// cleaning is what the admin listener shows of compaction; it answers before the partitions are there.
+func (n *Node) cleaning(topic string) []partition.CleaningState {
+	if !n.serving.Load() {
+		return nil
+	}
+	return n.table.Cleaning(topic)
 }
 
 // notReady says why the broker does not serve.

@@ -211,6 +211,21 @@ func (t *Table) All() []*Partition {
 	return out
 }
 
+// Cleaning says how the compaction of a topic's replicas on this broker goes,
+// by partition; of all topics when the name is empty.
+func (t *Table) Cleaning(topic string) []CleaningState {
+	var out []CleaningState
+	for _, p := range t.All() {
+		if topic != "" && p.topic != topic {
+			continue
+		}
+		if st, ok := p.Cleaning(); ok {
+			out = append(out, st)
+		}
+	}
+	return out
+}
+
 func (t *Table) brokerConfig() *config.Broker {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
