@@ -119,9 +119,9 @@ func (r *round) dropCleaned(out *cleanedSegment) {
 	r.c.out = r.c.out[:0]
 }
 
-// cleanError marks a failure of the disk. A full one is none: nothing of the log was touched.
+// cleanError marks a failure of the disk. A full one is none, nor a lack of file descriptors: nothing of the log was touched.
 func cleanError(what string, err error) error {
-	if errors.Is(err, syscall.ENOSPC) {
+	if errors.Is(err, syscall.ENOSPC) || vfs.OutOfDescriptors(err) {
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	return storageError(what, err)

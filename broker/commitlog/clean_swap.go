@@ -39,14 +39,19 @@ func (l *Log) swapIn(r *round, group []*segment, s *segment) error {
 		}
 	}
 	r.saved = true
+	d, err := l.fs.OpenDir(l.Dir()) // before anything is renamed: there may be no file descriptor left
+	if err != nil {
+		return cleanError("clean", err)
+	}
+	defer d.Close()
 	vfs.Failpoint("commitlog.clean.before-swap")
 	// From here on the files are not what .cleaned ones are; s.dirSynced says so.
 	s.dirSynced.Store(true)
 	if err := l.renameSegment(s.base, suffixCleaned, suffixSwap, segmentExts[:]); err != nil {
-		return l.fail(err)
+		return l.end(err)
 	}
-	if err := vfs.SyncDir(l.fs, l.Dir()); err != nil {
-		return l.fail(err)
+	if err := d.Sync(); err != nil {
+		return l.end(err)
 	}
 	vfs.Failpoint("commitlog.clean.swap-named")
 	for _, old := range group {
@@ -56,8 +61,8 @@ func (l *Log) swapIn(r *round, group []*segment, s *segment) error {
 	list = l.list()
 	l.setSegments(slices.Concat(list[:at], []*segment{s}, list[at+len(group):]))
 	l.write.Unlock()
-	if err := l.finishSwap(group, s.base); err != nil {
-		return l.fail(err)
+	if err := l.finishSwap(d, group, s.base); err != nil {
+		return l.end(err)
 	}
 	s.pinned.Store(false)
 	r.res.Segments += len(group)
@@ -79,7 +84,7 @@ func (l *Log) swapIn(r *round, group []*segment, s *segment) error {
 
 // finishSwap removes the old names and gives the new files theirs. It takes the turn to flush, as a flush works on a
 // list of its own and may be writing to an index of the old segments.
-func (l *Log) finishSwap(group []*segment, base batch.Offset) error {
+func (l *Log) finishSwap(d vfs.File, group []*segment, base batch.Offset) error {
 	l.flush.take()
 	defer l.flush.give()
 	for _, old := range group {
@@ -87,21 +92,21 @@ func (l *Log) finishSwap(group []*segment, base batch.Offset) error {
 			return err
 		}
 	}
-	if err := vfs.SyncDir(l.fs, l.Dir()); err != nil {
+	if err := d.Sync(); err != nil {
 		return err
 	}
 	vfs.Failpoint("commitlog.clean.old-removed")
 	if err := l.renameSegment(base, suffixSwap, "", segmentExts[:1]); err != nil {
 		return err
 	}
-	if err := vfs.SyncDir(l.fs, l.Dir()); err != nil {
+	if err := d.Sync(); err != nil {
 		return err
 	}
 	vfs.Failpoint("commitlog.clean.log-renamed")
 	if err := l.renameSegment(base, suffixSwap, "", segmentExts[1:]); err != nil {
 		return err
 	}
-	return vfs.SyncDir(l.fs, l.Dir())
+	return d.Sync()
 }
 
 // renameSegment changes what is behind the names of a segment's files.
