@@ -2,7 +2,9 @@ package commitlog
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/weir-broker/weir/broker/batch"
 	"github.com/weir-broker/weir/broker/vfs"
@@ -139,5 +141,48 @@ func BenchmarkReadAnywhere(b *testing.B) {
 		if _, err := l.Read(dst, batch.Offset(i*7919%end), l.LogEndOffset(), 16<<10, true); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// BenchmarkClean cleans a log of 1,000,000 records of 300,000 keys.
+func BenchmarkClean(b *testing.B) {
+	for _, codec := range []batch.Codec{batch.None, batch.LZ4, batch.Zstd} {
+		b.Run(codec.String(), func(b *testing.B) {
+			for range b.N {
+				b.StopTimer()
+				cfg := DefaultConfig()
+				cfg.Compacted, cfg.SegmentBytes = true, 16<<20
+				l := osLog(b, cfg)
+				rng := rand.New(rand.NewPCG(1, 1))
+				value := make([]byte, 100)
+				for range 10000 {
+					o := batch.NoProducer()
+					o.BaseOffset, o.Compression = l.LogEndOffset(), batch.CompressionOf(codec)
+					bb := batch.NewBuilder(o)
+					for range 100 {
+						for i := range value {
+							value[i] = byte('a' + rng.IntN(8))
+						}
+						bb.Add(1, fmt.Appendf(nil, "key-%08d", rng.IntN(300_000)), value, nil)
+					}
+					raw := bb.Bytes()
+					if err := l.Append(raw, headers(b, raw)); err != nil {
+						b.Fatal(err)
+					}
+				}
+				if err := l.Roll(); err != nil {
+					b.Fatal(err)
+				}
+				c, err := NewCleaner(CleanerOptions{MapBytes: 128 << 20, MapLoad: 0.9, BufferBytes: 512 << 10})
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.SetBytes(l.Size())
+				b.StartTimer()
+				if _, err := c.Clean(b.Context(), l, CleanJob{To: l.LogEndOffset(), HighWatermark: l.LogEndOffset(), Now: time.Now()}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

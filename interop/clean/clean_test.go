@@ -335,7 +335,7 @@ func cleanOurs(dir string, g *randomLog, q *question, want *oracle.CleanResult) 
 		return err
 	}
 	defer func() { _ = l.Close(false) }()
-	producers, err := producerstate.Open(producerstate.Options{FS: vfs.OS(), Dir: dir, Expiration: 1 << 62})
+	producers, err := producerstate.Open(producerstate.Options{FS: vfs.OS(), Dir: dir, Expiration: (1<<31 - 1) * time.Millisecond})
 	if err != nil {
 		return err
 	}
