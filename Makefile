@@ -44,8 +44,8 @@ campaign-crash: build     ## 100 kills at random, 5 at each named failpoint; rec
 	WEIR_RECOVERY_GB=10 $(GO) test -tags campaign -count=1 -v -timeout 20m -run TestRecoveryTime ./interop/crash
 campaign-crash: export WEIR_CRASH_ROUNDS = 100
 campaign-crash: export WEIR_CRASH_PER_FAILPOINT = 5
-campaign-clean:           ## 50,000 random logs through Kafka's cleaner and ours; 100 kills while logs are cleaned
-	WEIR_CLEAN_CASES=50000 $(GO) test -tags interop -count=1 -v -timeout 180m ./interop/clean
+campaign-clean: build     ## 50,000 random logs through Kafka's cleaner and ours, 20 live topics beside Kafka; 100 kills while logs are cleaned
+	WEIR_CLEAN_CASES=50000 WEIR_CLEAN_LIVE=20 $(GO) test -tags interop -count=1 -v -timeout 180m ./interop/clean
 	WEIR_CRASH_ROUNDS=60 WEIR_CRASH_PER_FAILPOINT=8 $(GO) test -tags campaign -count=1 -v -timeout 60m -run TestNewestValues ./interop/crash
 campaign-frames:          ## 10 million mutated frames
 	WEIR_FUZZ_FRAMES=10000000 $(GO) test -count=1 -v -timeout 20m -run TestMutatedFrames ./broker/api

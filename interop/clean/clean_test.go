@@ -112,7 +112,7 @@ func TestKafkaCleansRandomLogsAsWeDo(t *testing.T) {
 	t.Logf("rounds %d, cleaned %d (to a full table %d), checkpoints reset %d, records %d to %d, segments merged away %d, emptied batches %d, delete horizons %d, aborted transactions kept %d, dumped by Kafka %d, given up as Kafka has no room in an index %d, left out as Kafka may take records for aborted %d",
 		count.rounds.Load(), count.due.Load(), count.partial.Load(), count.resets.Load(), count.recordsIn.Load(), count.recordsOut.Load(),
 		count.merged.Load(), count.emptied.Load(), count.horizons.Load(), count.aborted.Load(), count.dumped.Load(), count.unopened.Load(), count.stale.Load())
-	if only < 0 && (count.due.Load() < int64(cases-first)/2 || count.emptied.Load() == 0 || count.horizons.Load() == 0 || count.aborted.Load() == 0 || count.partial.Load() == 0) {
+	if only < 0 && cases-first >= 300 && (count.due.Load() < int64(cases-first)/2 || count.emptied.Load() == 0 || count.horizons.Load() == 0 || count.aborted.Load() == 0 || count.partial.Load() == 0) {
 		t.Error("the logs were too dull")
 	}
 }
