@@ -2,17 +2,20 @@ package adminhttp_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
 
 	"github.com/weir-broker/weir/broker/adminhttp"
+	"github.com/weir-broker/weir/broker/partition"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -29,6 +32,9 @@ func TestReadinessNamesTheCauseAndMetricsAreServed(t *testing.T) {
 	server := adminhttp.New(adminhttp.Options{
 		Listener: listener, Gatherer: registry, Logger: slog.New(slog.DiscardHandler),
 		Ready: func() []adminhttp.Reason { return reasons },
+		Cleaning: func(topic string) []partition.CleaningState {
+			return []partition.CleaningState{{Topic: topic, Partition: 3, Offset: 7, DirtyBytes: 100, DirtyRatio: 0.5, Err: errors.New("CRC"), FailedAt: time.UnixMilli(0), Uncleanable: true}}
+		},
 	})
 	server.Start()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
@@ -57,6 +63,10 @@ func TestReadinessNamesTheCauseAndMetricsAreServed(t *testing.T) {
 	}
 	if status, body := get("/metrics"); status != http.StatusOK || !strings.Contains(body, "weir_example_total 0") {
 		t.Errorf("/metrics: %d %s", status, body)
+	}
+	want := `[{"topic":"users","partition":3,"cleaned_to":7,"dirty_bytes":100,"dirty_ratio":0.5,"failed_at":"1970-01-01T00:00:00Z","error":"CRC","uncleanable":true}]`
+	if status, body := get("/v1/cleaning?topic=users"); status != http.StatusOK || strings.TrimSpace(body) != want {
+		t.Errorf("/v1/cleaning: %d %s", status, body)
 	}
 	if err := server.Stop(context.Background()); err != nil {
 		t.Fatal(err)

@@ -81,7 +81,8 @@ type Hook interface {
 	Rolled(base batch.Offset) error
 	// Truncated is called when the log ends at to, or, after TruncateFully, begins and ends there.
 	Truncated(to batch.Offset) error
-	// SegmentRemoved is called for each segment that left the log by truncation or DeleteBefore.
+	// SegmentRemoved is called for each segment that left the log by truncation, DeleteBefore, or because cleaning put its
+	// records into the segment before it.
 	SegmentRemoved(base batch.Offset)
 }
 
