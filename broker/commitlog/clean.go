@@ -105,6 +105,8 @@ type CleanResult struct {
 	Keyless int64
 	// MapUse is the share of the table of keys that was filled.
 	MapUse float64
+	// Truncations is Log.Truncations as the round found it: To means nothing once that has changed.
+	Truncations int64
 }
 
 // round is the state of one Clean.
@@ -122,7 +124,6 @@ type round struct {
 	aborted   []AbortedTxn
 	txns      *txnFilter
 	producers map[batch.ProducerID]LastRecord
-	limit     int // of entries in this log's table
 	saved     bool
 }
 
@@ -134,8 +135,8 @@ type round struct {
 //
 // Batches are verified as they are read: what is damaged stays as it is, and the error says so.
 func (c *Cleaner) Clean(ctx context.Context, l *Log, job CleanJob) (CleanResult, error) {
-	res := CleanResult{To: job.From}
-	r := &round{c: c, l: l, ctx: ctx, job: &job, res: &res, now: job.Now.UnixMilli(), seen: l.truncations.Load()}
+	res := CleanResult{To: job.From, Truncations: l.Truncations()}
+	r := &round{c: c, l: l, ctx: ctx, job: &job, res: &res, now: job.Now.UnixMilli(), seen: res.Truncations}
 	r.list = l.list()
 	for r.n < len(r.list)-1 && r.list[r.n].base < job.To {
 		r.n++

@@ -33,18 +33,17 @@ type rowPlace struct {
 type chunkBatch struct {
 	h   batch.Header
 	raw []byte
-	// first and n are the verdicts on its records, tombstones how many of them delete a key; unread when it was not
-	// looked into.
+	// first and n are the place and the number of the verdicts on its records; none when it was not looked into.
 	first, n int
-	unread   bool
 	// emptyStays is whether it stays as a header when no record does, discard whether no record is to.
 	emptyStays, discard bool
 	// loneMarker is set for a marker of a transaction that has no batch left.
 	loneMarker bool
-	nulls      []int // records with a null value
+	// nulls are the places of the records with a null value.
+	nulls []int
 }
 
-// output is the segment a group is written into.
+// cleanedSegment is the segment that a group is written into.
 type cleanedSegment struct {
 	s        *segment
 	pos      int64 // written so far; more waits in Cleaner.out
@@ -129,7 +128,7 @@ func cleanError(what string, err error) error {
 
 // cleanSegment copies what stays of a segment.
 func (r *round) cleanSegment(s *segment, out *cleanedSegment) error {
-	err := r.chunks(s, 0, func(raw []byte) error {
+	return r.chunks(s, 0, func(raw []byte) error {
 		r.res.BytesRead += int64(len(raw))
 		if err := r.judge(s, raw); err != nil {
 			return err
@@ -141,7 +140,6 @@ func (r *round) cleanSegment(s *segment, out *cleanedSegment) error {
 		}
 		return nil
 	})
-	return err
 }
 
 // judge decides on every batch and record of a chunk.

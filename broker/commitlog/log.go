@@ -68,6 +68,9 @@ func (l *Log) Size() int64 {
 	return n
 }
 
+// Truncations counts how often the log was cut since it was opened.
+func (l *Log) Truncations() int64 { return l.truncations.Load() }
+
 // ActiveSegmentBase is the base offset of the segment appends go to.
 func (l *Log) ActiveSegmentBase() batch.Offset { return l.active().base }
 

@@ -68,13 +68,13 @@ func (p *Partition) cleanerOffset() batch.Offset {
 	return p.dir.dir.Marks().Get(p.topicPartition()).CleanerOffset
 }
 
-// setCleanerOffset notes where the next round begins; the disk hears of it by
-// the next flush of marks. Losing it costs a round over everything. reaches
-// is what the log has to reach still, or it was truncated meanwhile.
-func (p *Partition) setCleanerOffset(o batch.Offset) {
+// setCleanerOffset notes where the next round begins, unless the log was
+// truncated since; the disk hears of it by the next flush of marks. Losing it
+// costs a round over everything.
+func (p *Partition) setCleanerOffset(o batch.Offset, truncations int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.mu.closed && o <= p.log.LogEndOffset() {
+	if !p.mu.closed && p.log.Truncations() == truncations {
 		p.dir.dir.Marks().SetCleanerOffset(p.topicPartition(), o)
 	}
 }
@@ -109,7 +109,7 @@ func (p *Partition) clean(ctx context.Context, c *commitlog.Cleaner, found commi
 	st := p.cleaningState()
 	switch {
 	case err == nil:
-		p.setCleanerOffset(res.To)
+		p.setCleanerOffset(res.To, res.Truncations)
 		st = CleaningState{LastRound: now}
 	case gone(err):
 		return res, err

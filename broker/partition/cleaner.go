@@ -161,6 +161,7 @@ func (t *Table) takeDirtiest(backoff time.Duration) (*Partition, commitlog.Clean
 		if st.Uncleanable || !p.cleaning.turn.TryLock() {
 			continue
 		}
+		truncations := p.log.Truncations()
 		found, err := p.cleanable(now)
 		if err == nil && found.Reset {
 			// A log whose front is deleted too is expected to leave its mark behind.
@@ -168,7 +169,7 @@ func (t *Table) takeDirtiest(backoff time.Duration) (*Partition, commitlog.Clean
 				t.env.log.Warn("cleaner offset lies outside the log, all of it is cleaned", "topic", p.topic, "partition", p.index,
 					"offset", int64(p.cleanerOffset()), "from", int64(found.From))
 			}
-			p.setCleanerOffset(found.From)
+			p.setCleanerOffset(found.From, truncations)
 		}
 		if err != nil {
 			p.cleaning.turn.Unlock()

@@ -123,12 +123,12 @@ func indexFull(message string) bool { return strings.Contains(message, "index (s
 
 // question is what both cleaners are given beside the files.
 type question struct {
-	hw, logStart, checkpoint       int64
-	now                            int64
-	deleteRetention, minLag        int64
-	maxLag                         int64
-	ratio, load                    float64
-	mapBytes, ioBytes, segmentSize int
+	hw, logStart, checkpoint int64
+	now                      int64
+	deleteRetention, minLag  int64
+	maxLag                   int64
+	ratio, load              float64
+	mapBytes, ioBytes        int
 }
 
 func oneLog(i int, dir string, count *tally) error {
