@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"testing"
 	"time"
 
@@ -68,10 +69,25 @@ func (v *voters) close(i int) {
 			other.Disconnect(v.addresses[i])
 		}
 	}
-	if err := v.quorums[i].Close(); err != nil {
+	if err := v.within("close", v.quorums[i].Close); err != nil {
 		v.t.Error(err)
 	}
 	v.quorums[i], v.transports[i] = nil, nil
+}
+
+// within calls fn and fails the test, with what every goroutine does, when it does not return.
+func (v *voters) within(what string, fn func() error) error {
+	v.t.Helper()
+	done := make(chan error, 1)
+	go func() { done <- fn() }()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(60 * time.Second):
+		stacks := make([]byte, 1<<20)
+		v.t.Fatalf("%s does not return:\n%s", what, stacks[:runtime.Stack(stacks, true)])
+		return nil
+	}
 }
 
 // leader waits for a voter that leads and starts its term there.
@@ -115,7 +131,8 @@ func (v *voters) leader() (int, metadata.Term) {
 // may be in the log already; the second time it is then a conflict.
 func (v *voters) propose(records ...metadata.Record) {
 	v.t.Helper()
-	for range 50 {
+	// On a busy machine leaders come and go; but one deadline holds for all attempts, or they could go on for half an hour.
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		i, term := v.leader()
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		_, err := v.quorums[i].Propose(ctx, term, records)
@@ -124,7 +141,10 @@ func (v *voters) propose(records ...metadata.Record) {
 			return
 		}
 		v.t.Logf("proposal to voter %d in term %d: %v", i+1, term, err)
-		v.terms[i] = metadata.Leadership{}
+		if errors.Is(err, ErrNotLeader) || errors.Is(err, metadata.ErrStaleTerm) {
+			// After any other error it may lead on, and tells of its leadership only once.
+			v.terms[i] = metadata.Leadership{}
+		}
 	}
 	v.t.Fatal("no leader took the proposal")
 }
@@ -176,7 +196,7 @@ func TestThreeVotersKeepOneImageAcrossALeadersLoss(t *testing.T) {
 			t.Fatal(err)
 		}
 		v.awaitAll(index)
-		if err := q.raft.Snapshot().Error(); err != nil {
+		if err := v.within("snapshot", func() error { return q.raft.Snapshot().Error() }); err != nil {
 			t.Fatal(err)
 		}
 	}
