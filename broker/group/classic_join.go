@@ -75,15 +75,20 @@ func (g *classicGroup) joinedMembers() []kmsg.JoinGroupResponseMember {
 func (s *Shard) JoinGroup(now time.Time, c Client, token Token, req *kmsg.JoinGroupRequest) Effects {
 	t := s.turn(now)
 	r := newJoinRequest(c, token, req)
-	g := s.groups[req.Group]
+	g, consumer := s.groups[req.Group], s.consumers[req.Group]
 	switch {
 	case req.Group == "":
 		t.refuseJoin(r, req.MemberID, invalidGroupID)
 	case r.sessionTimeout < s.opt.MinSessionTimeout || r.sessionTimeout > s.opt.MaxSessionTimeout:
 		t.refuseJoin(r, req.MemberID, invalidSessionTimeout)
+	case consumer != nil && len(consumer.members) > 0:
+		t.refuseJoin(r, req.MemberID, inconsistentGroupProtocol)
 	case g == nil && req.MemberID != "":
 		t.refuseJoin(r, req.MemberID, unknownMemberID)
 	case g == nil:
+		if consumer != nil {
+			t.deleteConsumerGroup(consumer)
+		}
 		g = newClassicGroup(req.Group, now)
 		s.groups[req.Group] = g
 		// The group exists from here on, also for who loads this partition: so that its offsets belong to it.

@@ -20,6 +20,13 @@ func (s *Shard) LeaveGroup(now time.Time, token Token, req *kmsg.LeaveGroupReque
 		resp.ErrorCode = invalidGroupID
 		return t.Effects
 	}
+	if g := s.consumers[req.Group]; g != nil {
+		resp.Members = t.leaveConsumerGroup(g, members)
+		if req.Version < 3 {
+			resp.ErrorCode = resp.Members[0].ErrorCode
+		}
+		return t.Effects
+	}
 	g := s.groups[req.Group]
 	left := false
 	for _, m := range members {

@@ -20,5 +20,12 @@ const (
 	groupMaxSizeReached       Code = 81
 	fencedInstanceID          Code = 82
 	groupSubscribedToTopic    Code = 86
+	unsupportedVersion        Code = 35
+	invalidRequest            Code = 42
+	fencedMemberEpoch         Code = 110
+	unreleasedInstanceID      Code = 111
+	unsupportedAssignor       Code = 112
+	staleMemberEpoch          Code = 113
+	invalidRegularExpression  Code = 128
 	unstableOffsetCommit      Code = 88
 )

@@ -19,6 +19,14 @@ func (s *Shard) ListGroups(now time.Time, token Token, req *kmsg.ListGroupsReque
 	passes := func(filter []string, name string) bool {
 		return len(filter) == 0 || slices.ContainsFunc(filter, func(f string) bool { return strings.EqualFold(strings.TrimSpace(f), name) })
 	}
+	for _, id := range sortedKeys(s.consumers) {
+		state := s.consumers[id].state().String()
+		if passes(req.StatesFilter, state) && passes(req.TypesFilter, consumerType) {
+			resp.Groups = append(resp.Groups, kmsg.ListGroupsResponseGroup{
+				Group: id, ProtocolType: consumerProtocolType, GroupState: state, GroupType: consumerType,
+			})
+		}
+	}
 	for _, id := range sortedKeys(s.groups) {
 		g := s.groups[id]
 		if passes(req.StatesFilter, g.state.String()) && passes(req.TypesFilter, classicType) {
@@ -44,6 +52,9 @@ func (s *Shard) DescribeGroups(now time.Time, token Token, req *kmsg.DescribeGro
 			d.State = "Dead"
 			if req.Version >= 6 {
 				message := "Group " + id + " not found."
+				if s.consumers[id] != nil {
+					message = "Group " + id + " is not a classic group."
+				}
 				d.ErrorCode, d.ErrorMessage = groupIDNotFound, &message
 			}
 			resp.Groups = append(resp.Groups, d)
@@ -80,8 +91,16 @@ func (s *Shard) DeleteGroups(now time.Time, token Token, req *kmsg.DeleteGroupsR
 		}
 		done[id] = struct{}{}
 		g := s.groups[id]
+		consumer := s.consumers[id]
 		code := none
 		switch {
+		case consumer != nil && len(consumer.members) > 0:
+			code = nonEmptyGroup
+		case consumer != nil:
+			for _, o := range s.offsets.of(id) {
+				t.append(o.key(), nil)
+			}
+			t.deleteConsumerGroup(consumer)
 		case g == nil:
 			code = groupIDNotFound
 		case g.state != empty:
@@ -112,11 +131,14 @@ func (s *Shard) OffsetDelete(now time.Time, token Token, req *kmsg.OffsetDeleteR
 	t := s.turn(now)
 	resp := &kmsg.OffsetDeleteResponse{Version: req.Version}
 	t.reply(token, resp)
-	g := s.groups[req.Group]
+	g, consumer := s.groups[req.Group], s.consumers[req.Group]
+	isSubscribed := func(topic string) bool { return g.isSubscribed(topic) }
 	switch {
 	case req.Group == "":
 		resp.ErrorCode = invalidGroupID
 		return t.Effects
+	case consumer != nil:
+		isSubscribed = consumer.isSubscribed
 	case g == nil:
 		resp.ErrorCode = groupIDNotFound
 		return t.Effects
@@ -128,10 +150,10 @@ func (s *Shard) OffsetDelete(now time.Time, token Token, req *kmsg.OffsetDeleteR
 		out := kmsg.OffsetDeleteResponseTopic{Topic: topic.Topic}
 		for _, p := range topic.Partitions {
 			result := kmsg.OffsetDeleteResponseTopicPartition{Partition: p.Partition}
-			id := offsetID{g.id, topic.Topic, p.Partition}
+			id := offsetID{req.Group, topic.Topic, p.Partition}
 			_, committed := s.offsets.get(id)
 			switch {
-			case g.isSubscribed(topic.Topic):
+			case isSubscribed(topic.Topic):
 				result.ErrorCode = groupSubscribedToTopic
 			case committed || s.offsets.unstable(id):
 				t.append(id.key(), nil)

@@ -146,7 +146,7 @@ func (s *Shard) replayOffset(recordOffset coordinator.Offset, producerID coordin
 		}
 		return
 	}
-	if s.groups[k.Group] == nil {
+	if s.groups[k.Group] == nil && s.consumers[k.Group] == nil {
 		s.groups[k.Group] = newClassicGroup(k.Group, time.Time{})
 	}
 	o := committedOffset{
@@ -190,6 +190,7 @@ const expiryRecordsPerTurn = 1000
 //	never joined            since the commit
 //	Empty                   since it became empty
 //	Stable, of consumers    since the commit, for topics that no member subscribes to
+//	consumer group          since the commit, for topics that no member subscribes to
 //	else                    never: members may still be using them
 //
 // Offsets that an open transaction is about to replace stay.
@@ -199,6 +200,16 @@ func (t *turn) expireOffsets() {
 		g := t.groups[id]
 		if t.expireOffsetsOf(g) && g.state == empty && len(g.pendingJoin) == 0 {
 			t.deleteGroup(g)
+		}
+		if len(t.Records) >= expiryRecordsPerTurn {
+			t.set(OffsetsExpiryTimer, "", "", 0)
+			return
+		}
+	}
+	for _, id := range sortedKeys(t.consumers) {
+		g := t.consumers[id]
+		if t.expireConsumerOffsets(g) && len(g.members) == 0 {
+			t.deleteConsumerGroup(g)
 		}
 		if len(t.Records) >= expiryRecordsPerTurn {
 			t.set(OffsetsExpiryTimer, "", "", 0)

@@ -18,11 +18,16 @@ type committer struct {
 	generation    int32
 	transactional bool
 	hasNotFound   bool // the request's version knows GROUP_ID_NOT_FOUND
+	version       int16
+	partitions    func() []committedPartition // without those that are refused anyway
 }
 
 // validateCommit checks that the committer may commit for the group. Simple consumers and operators may while the group
 // has no members; the group need not exist.
 func (t *turn) validateCommit(c committer) Code {
+	if g := t.consumers[c.group]; g != nil {
+		return t.validateConsumerCommit(g, c)
+	}
 	g := t.groups[c.group]
 	if g == nil {
 		switch {
@@ -60,6 +65,7 @@ func (s *Shard) OffsetCommit(now time.Time, token Token, req *kmsg.OffsetCommitR
 	t := s.turn(now)
 	code := t.validateCommit(committer{
 		group: req.Group, memberID: req.MemberID, instanceID: req.InstanceID, generation: req.Generation, hasNotFound: req.Version >= 9,
+		version: req.Version, partitions: func() []committedPartition { return t.offsetCommitPartitions(req) },
 	})
 	resp := t.commit(req, code)
 	if code == none {
@@ -111,7 +117,7 @@ func (s *Shard) TxnOffsetCommit(now time.Time, token Token, req *kmsg.TxnOffsetC
 	if req.Group != "" {
 		code = t.validateCommit(committer{
 			group: req.Group, memberID: req.MemberID, instanceID: req.InstanceID, generation: req.Generation,
-			transactional: true, hasNotFound: req.Version >= 6,
+			transactional: true, hasNotFound: req.Version >= 6, version: req.Version, partitions: func() []committedPartition { return t.txnOffsetCommitPartitions(req) },
 		})
 	}
 	resp := t.commitTxn(req, code)

@@ -27,6 +27,7 @@ func (s *Shard) OffsetFetch(now time.Time, token Token, req *kmsg.OffsetFetchReq
 		for _, topic := range req.Topics {
 			g.Topics = append(g.Topics, kmsg.OffsetFetchRequestGroupTopic{Topic: topic.Topic, Partitions: topic.Partitions})
 		}
+		g.MemberEpoch = -1
 		flatten(resp, s.fetchOffsets(&g, req.RequireStable))
 	}
 	t.reply(token, resp)
@@ -49,7 +50,11 @@ func flatten(resp *kmsg.OffsetFetchResponse, g kmsg.OffsetFetchResponseGroup) {
 
 func (s *Shard) fetchOffsets(req *kmsg.OffsetFetchRequestGroup, requireStable bool) kmsg.OffsetFetchResponseGroup {
 	resp := kmsg.OffsetFetchResponseGroup{Group: req.Group}
-	if s.groups[req.Group] == nil && req.Topics == nil {
+	if g := s.consumers[req.Group]; g != nil {
+		if resp.ErrorCode = g.validateConsumerFetch(req.MemberID, req.MemberEpoch); resp.ErrorCode != none {
+			return resp
+		}
+	} else if s.groups[req.Group] == nil && req.Topics == nil {
 		return resp
 	}
 	if req.Topics == nil { // all there are

@@ -13,6 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/weir-broker/weir/broker/coordinator"
+	"github.com/weir-broker/weir/broker/metadata"
 )
 
 // TestScripts runs testdata/*.txt. A script drives one Shard as coordinator would: it appends and replays records, keeps
@@ -25,6 +26,10 @@ import (
 //	timers           what is set
 //	end-txn producer=N [abort]
 //	topic-deleted t [id=N]
+//	beat member=a epoch=N [topics=t,u] [regex=...] [owned=t/0,t/1] ...   a member of a consumer group: consumer_script_test.go
+//	topics t=3 u=2/9  the topics there are now: name=partitions[/id]
+//	config key=value  the group's configuration is this now
+//	hold-calls, run-calls, refuse-calls   calls do not run at once; run; find no worker
 //	crash            the Shard is dropped with what waits, and loaded from the log
 //	log              every record in the log
 func TestScripts(t *testing.T) {
@@ -55,6 +60,10 @@ type script struct {
 	waiting map[Token]string
 	uuids   int
 	out     strings.Builder
+
+	image   *metadata.Image
+	calls   []coordinator.Call[*Shard, TimerKey, kmsg.Response]
+	holding bool // calls wait for "run-calls"
 }
 
 func newScript(t *testing.T) *script {
@@ -68,11 +77,13 @@ func testOptions() Options {
 	return Options{
 		InitialRebalanceDelay: 3 * time.Second, MinSessionTimeout: 6 * time.Second, MaxSessionTimeout: 30 * time.Minute, MaxSize: 1 << 30,
 		OffsetMetadataMaxSize: 16, OffsetsRetention: 7 * 24 * time.Hour, OffsetsRetentionCheckEvery: 10 * time.Minute, MaxRecordsSize: 1 << 20,
+		Consumer: testConsumerOptions(),
 	}
 }
 
 func (s *script) reset() {
 	s.now, s.log, s.token, s.uuids = s.start, nil, 0, 0
+	s.image, s.holding = metadata.NewImage(), false
 	s.load()
 }
 
@@ -85,7 +96,9 @@ func (s *script) load() {
 			s.t.Fatal(err)
 		}
 	}
+	s.calls = nil
 	s.perform(s.shard.Loaded(s.now))
+	s.perform(s.shard.Publish(s.now, s.image))
 }
 
 func (s *script) endTransaction(at int, r logged) {
@@ -121,6 +134,7 @@ func (s *script) perform(e Effects) {
 			s.timers[tm.Key] = s.now.Add(tm.After)
 		}
 	}
+	s.calls = append(s.calls, e.Calls...)
 	for _, r := range e.Replies {
 		name, ok := s.waiting[r.Token]
 		if !ok {
@@ -140,6 +154,7 @@ func (s *script) ask(name string, op func(Token) Effects) {
 	s.waiting[s.token] = name
 	token := s.token
 	s.perform(op(token))
+	s.settle()
 	if _, still := s.waiting[token]; still {
 		s.printf("%s waits\n", name)
 	}
@@ -210,6 +225,8 @@ func (s *script) run(_ *testing.T, d *datadriven.TestData) string {
 		s.opt.OffsetsRetention = a.dur("retention", s.opt.OffsetsRetention)
 		s.opt.OffsetsRetentionCheckEvery = a.dur("check", s.opt.OffsetsRetentionCheckEvery)
 		s.opt.MaxRecordsSize = int(a.num("max-records", int64(s.opt.MaxRecordsSize)))
+		s.opt.Consumer.MaxSize = int(a.num("consumer-max-size", int64(s.opt.Consumer.MaxSize)))
+		s.opt.Consumer.AssignmentInterval.Default = a.dur("interval", s.opt.Consumer.AssignmentInterval.Default)
 		if !a.has("keep-log") {
 			s.reset()
 		} else {
@@ -241,6 +258,8 @@ func (s *script) run(_ *testing.T, d *datadriven.TestData) string {
 		}
 		s.log = append(s.log, m)
 		s.endTransaction(len(s.log)-1, m)
+	case "topics", "config", "hold-calls", "run-calls", "refuse-calls":
+		s.world(a, g)
 	case "topic-deleted":
 		s.perform(s.shard.TopicsDeleted(s.now, []DeletedTopic{{ID: topicID(a.num("id", 0)), Name: a.rest()[0]}}))
 	default:
@@ -278,6 +297,7 @@ func (s *script) tick(to time.Time) {
 		delete(s.timers, keys[0])
 		before := s.out.Len()
 		s.perform(s.shard.Expire(s.now, keys[0]))
+		s.settle()
 		if printed := s.out.String(); len(printed) > before {
 			s.out.Reset()
 			s.printf("%s%v: %s timer of %s %s\n%s", printed[:before], s.now.Sub(s.start), keys[0].Kind, keys[0].Group, keys[0].Member, printed[before:])
@@ -331,6 +351,11 @@ func (s *script) request(a args, g string) {
 	case "delete":
 		req := &kmsg.DeleteGroupsRequest{Version: 2, Groups: split(g)}
 		s.ask(name, func(tk Token) Effects { return s.shard.DeleteGroups(s.now, tk, req) })
+	case "beat":
+		s.beat(a, g)
+	case "describe-consumer":
+		req := &kmsg.ConsumerGroupDescribeRequest{Version: 1, Groups: split(g)}
+		s.ask(name, func(tk Token) Effects { return s.shard.ConsumerGroupDescribe(s.now, tk, req) })
 	default:
 		s.offsetRequest(a, g, name)
 	}
@@ -419,7 +444,7 @@ func (s *script) offsetRequest(a args, g, name string) {
 		s.ask(name, func(tk Token) Effects { return s.shard.TxnOffsetCommit(s.now, tk, req) })
 	case "fetch":
 		req := &kmsg.OffsetFetchRequest{Version: int16(a.num("version", 9)), RequireStable: a.has("stable")}
-		one := kmsg.OffsetFetchRequestGroup{Group: g}
+		one := kmsg.OffsetFetchRequestGroup{Group: g, MemberID: a.opt("member"), MemberEpoch: int32(a.num("gen", -1))}
 		if len(parts) > 0 {
 			one.Topics = []kmsg.OffsetFetchRequestGroupTopic{}
 		}

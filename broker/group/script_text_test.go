@@ -16,7 +16,9 @@ var codeNames = map[Code]string{
 	invalidSessionTimeout: "INVALID_SESSION_TIMEOUT", rebalanceInProgress: "REBALANCE_IN_PROGRESS", unknownServerError: "UNKNOWN_SERVER_ERROR",
 	nonEmptyGroup: "NON_EMPTY_GROUP", groupIDNotFound: "GROUP_ID_NOT_FOUND", memberIDRequired: "MEMBER_ID_REQUIRED",
 	groupMaxSizeReached: "GROUP_MAX_SIZE_REACHED", fencedInstanceID: "FENCED_INSTANCE_ID", groupSubscribedToTopic: "GROUP_SUBSCRIBED_TO_TOPIC",
-	unstableOffsetCommit: "UNSTABLE_OFFSET_COMMIT",
+	unstableOffsetCommit: "UNSTABLE_OFFSET_COMMIT", unsupportedVersion: "UNSUPPORTED_VERSION", invalidRequest: "INVALID_REQUEST",
+	fencedMemberEpoch: "FENCED_MEMBER_EPOCH", unreleasedInstanceID: "UNRELEASED_INSTANCE_ID", unsupportedAssignor: "UNSUPPORTED_ASSIGNOR",
+	staleMemberEpoch: "STALE_MEMBER_EPOCH", invalidRegularExpression: "INVALID_REGULAR_EXPRESSION",
 }
 
 func orNull(s *string) string {
@@ -28,6 +30,9 @@ func orNull(s *string) string {
 
 func recordText(key, value []byte) string {
 	k := must(ParseKey(key))
+	if k.Type > GroupMetadataType {
+		return consumerRecordText(k, value)
+	}
 	text := k.Group
 	if k.Type == OffsetCommitType {
 		text = fmt.Sprintf("%s %s/%d", k.Group, k.Topic, k.Partition)
@@ -108,6 +113,10 @@ func responseText(r kmsg.Response) string {
 		return strings.Join(text, " ")
 	case *kmsg.OffsetFetchResponse:
 		return fetchText(r)
+	case *kmsg.ConsumerGroupHeartbeatResponse:
+		return heartbeatText(r)
+	case *kmsg.ConsumerGroupDescribeResponse:
+		return describeConsumerText(r)
 	default:
 		return adminText(r)
 	}

@@ -1,13 +1,13 @@
 package group
 
 import (
-	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/weir-broker/weir/broker/coordinator"
+	"github.com/weir-broker/weir/broker/metadata"
 )
 
 // Options are the values that a Shard uses. Names of Kafka's properties in brackets.
@@ -24,6 +24,8 @@ type Options struct {
 	// MaxRecordsSize is how many bytes of keys and values one operation may append; 0: no limit. With the overhead of a
 	// batch it must be within max.message.bytes of the topic, else the append fails and the Shard with it.
 	MaxRecordsSize int
+
+	Consumer ConsumerOptions // of consumer groups (KIP-848)
 }
 
 // newMemberJoinTimeout bounds how long a JoinGroup of a member that does not know its id yet may wait. Such a member
@@ -53,6 +55,8 @@ type Client struct {
 	Host string // as Kafka writes it: "/" and the address
 	// UUID is a fresh random UUID in text form. It becomes part of a member id if the request makes one.
 	UUID string
+	// Describes reports whether the client may see a topic; nil: every topic. It is called on workers.
+	Describes func(topic string) bool
 }
 
 // TimerKind says what a timer of a group is for.
@@ -64,11 +68,16 @@ const (
 	SyncTimer                           // ends the wait for SyncGroup of a generation's members
 	HeartbeatTimer                      // ends the session of a member, or the life of a pending member id
 	OffsetsExpiryTimer                  // one per Shard: look for expired offsets
+
+	ConsumerSessionTimer   // ends the session of a member of a consumer group
+	ConsumerRebalanceTimer // ends the time that it has to give up partitions
+	AwaitTargetTimer       // ends the wait of its heartbeat for the group's target
+	ComputeTargetTimer     // one per group: have a target computed
 )
 
 // String returns the timer's name.
 func (k TimerKind) String() string {
-	return [...]string{"join", "sync", "heartbeat", "offsets-expiry"}[k]
+	return [...]string{"join", "sync", "heartbeat", "offsets-expiry", "session", "rebalance", "await-target", "compute-target"}[k]
 }
 
 // TimerKey names a timer. Setting a timer replaces the one of the same key.
@@ -86,11 +95,27 @@ type Shard struct {
 	offsets offsetStore
 	loaded  bool
 	scratch []byte // of the record that is being encoded
+
+	consumers map[string]*consumerGroup      // none of these is in groups
+	byTopic   map[string]map[string]struct{} // consumer groups that subscribe to a topic
+
+	// Soft state of consumer groups.
+	image          *metadata.Image
+	newTopicsIndex int64                            // of the newest image in which a topic was new; -1: no image yet
+	topicHashes    map[string]uint64                // of topics in image, as they are needed
+	awaiting       map[string]map[string]*heartbeat // by group and member
+	computing      map[string]*computation          // targets on their way, by group
+	resolving      map[string]bool                  // groups whose expressions are being matched
 }
 
 // New returns an empty Shard, to be filled by Replay and opened by Loaded.
 func New(opt Options) *Shard {
-	return &Shard{opt: opt, groups: map[string]*classicGroup{}, offsets: newOffsetStore()}
+	return &Shard{
+		opt: opt, groups: map[string]*classicGroup{}, offsets: newOffsetStore(),
+		consumers: map[string]*consumerGroup{}, byTopic: map[string]map[string]struct{}{},
+		image: metadata.NewImage(), newTopicsIndex: -1, topicHashes: map[string]uint64{},
+		awaiting: map[string]map[string]*heartbeat{}, computing: map[string]*computation{}, resolving: map[string]bool{},
+	}
 }
 
 // turn is one operation on its way.
@@ -174,7 +199,7 @@ func (s *Shard) Replay(offset coordinator.Offset, producer coordinator.Producer,
 		g, _ := v.(*GroupMetadataValue)
 		s.replayGroup(k.Group, g)
 	default:
-		return fmt.Errorf("%w: %d", coordinator.ErrUnknownType, k.Type)
+		return s.replayConsumer(k, v)
 	}
 	return nil
 }
@@ -214,6 +239,7 @@ func (s *Shard) Loaded(now time.Time) Effects {
 			t.prepareRebalance(g, "loaded with more members than group.max.size")
 		}
 	}
+	t.startConsumers()
 	t.set(OffsetsExpiryTimer, "", "", s.opt.OffsetsRetentionCheckEvery)
 	return t.Effects
 }
@@ -221,8 +247,12 @@ func (s *Shard) Loaded(now time.Time) Effects {
 // Expire handles a timer that went off.
 func (s *Shard) Expire(now time.Time, key TimerKey) Effects {
 	t := s.turn(now)
-	if key.Kind == OffsetsExpiryTimer {
+	switch key.Kind {
+	case OffsetsExpiryTimer:
 		t.expireOffsets()
+		return t.Effects
+	case ConsumerSessionTimer, ConsumerRebalanceTimer, AwaitTargetTimer, ComputeTargetTimer:
+		t.expireConsumer(key)
 		return t.Effects
 	}
 	g := s.groups[key.Group]

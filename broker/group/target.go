@@ -33,6 +33,8 @@ type TargetMember struct {
 	// Named are the topics that the member subscribes to by name, Matched those that its regular expression matches;
 	// in any order, existing or not.
 	Named, Matched []string
+	// Expression is the member's regular expression, empty for none.
+	Expression string
 	// HasTarget is whether there is a record of the member's target; Target is what it says.
 	HasTarget bool
 	Target    []TopicPartitions
@@ -76,7 +78,7 @@ func (j *TargetJob) Facts() *policy.AssignorFacts {
 	members := slices.Clone(j.Members)
 	slices.SortFunc(members, func(a, b TargetMember) int { return strings.Compare(a.ID, b.ID) })
 	names := numberNames(members)
-	f := &policy.AssignorFacts{Group: j.Group, Homogeneous: names.homogeneous(), Racks: j.racks(members)}
+	f := &policy.AssignorFacts{Group: j.Group, Homogeneous: homogeneous(members, names), Racks: j.racks(members)}
 	byName := j.addTopics(f, names.names)
 
 	f.Members = make([]policy.AssignorMember, len(members))
@@ -184,7 +186,17 @@ func (s *subscribed) all(member int) []int32 {
 	return s.flat[m.first:m.end]
 }
 
-// homogeneous is Kafka's subscription type: every topic that anyone subscribes to, existing or not, is named by all.
+// homogeneous is Kafka's subscription type. Members that subscribe by expressions are alike if they share one and name no
+// topics besides.
+func homogeneous(members []TargetMember, names *subscribed) bool {
+	byRegex := slices.ContainsFunc(members, func(m TargetMember) bool { return m.Expression != "" })
+	if !byRegex {
+		return names.homogeneous()
+	}
+	return !slices.ContainsFunc(members, func(m TargetMember) bool { return m.Expression != members[0].Expression || len(m.Named) > 0 })
+}
+
+// homogeneous is whether every topic that anyone subscribes to, existing or not, is named by all.
 func (s *subscribed) homogeneous() bool {
 	by := make([]int, len(s.names)) // the last member that named it, from 1
 	for i, m := range s.members {
