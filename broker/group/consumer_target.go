@@ -38,7 +38,7 @@ func (t *turn) await(g *consumerGroup, h *heartbeat) {
 	}
 	waiting[h.memberID] = h
 	t.set(AwaitTargetTimer, g.id, h.memberID, awaitTargetFor)
-	if t.computing[g.id] == nil {
+	if c := t.computing[g.id]; c == nil || c.group != g {
 		t.set(ComputeTargetTimer, g.id, "", 0)
 	}
 }
@@ -86,7 +86,7 @@ type computation struct {
 // computeTarget gives a worker the group as it is now.
 func (t *turn) computeTarget(id string) {
 	g := t.consumers[id]
-	if g == nil || t.computing[id] != nil {
+	if c := t.computing[id]; g == nil || c != nil && c.group == g {
 		return
 	}
 	assignor, known := t.opt.Consumer.assignor(t.effectiveAssignor(g, nil, nil))
@@ -143,7 +143,7 @@ func (s *Shard) targetComputed(now time.Time, c *computation, target Target) Eff
 	}
 	delete(s.computing, c.Group)
 	g := s.consumers[c.Group]
-	if g != c.group || target.Epoch <= g.assignmentEpoch {
+	if g == nil || g != c.group || target.Epoch <= g.assignmentEpoch {
 		t.resumeAll(c.Group)
 		return t.Effects
 	}
