@@ -380,3 +380,35 @@ func (c *crashModel) describe() string {
 	}
 	return b.String()
 }
+
+// A flushed log may end in offsets without records, as after a cleaning. That it goes on behind them is said by nothing but
+// the name of the next segment.
+func TestFlushedGapSurvivesAPowerLoss(t *testing.T) {
+	mem := vfs.NewMem()
+	if err := mem.MkdirAll("/data", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := vfs.SyncDir(mem, "/"); err != nil {
+		t.Fatal(err)
+	}
+	cfg := smallConfig()
+	cfg.Compacted = true
+	f := newFixture(t, mem, cfg)
+	f.open(false)
+	f.add(20, 1500)
+	if err := f.log.Flush(20); err != nil {
+		t.Fatal(err)
+	}
+	f.append(build(33, 4, 1500, testEpochTime.UnixMilli(), 0, batch.None))
+	if err := f.log.Flush(33); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.log.RecoveryPoint(); got != 33 {
+		t.Fatalf("recovery point %d", got)
+	}
+	f.fs = mem.CrashClone(vfs.CrashOptions{})
+	f.open(false)
+	if start, end := f.log.LogStartOffset(), f.log.LogEndOffset(); start != 0 || end != 33 {
+		t.Errorf("after the crash the log is [%d, %d), want [0, 33)", start, end)
+	}
+}

@@ -83,6 +83,7 @@ func (l *Log) flushSegments(upTo batch.Offset) (err error) {
 	for i := max(floor(list, from), 0); i < len(list) && (list[i].base < upTo); i++ {
 		s := list[i]
 		end := s.nextOffset() // before the sync: what is appended meanwhile waits for the next one
+		gap := i+1 < len(list) && list[i+1].base > end
 		if i+1 < len(list) {
 			end = list[i+1].base
 		}
@@ -107,6 +108,9 @@ func (l *Log) flushSegments(upTo batch.Offset) (err error) {
 			created, syncDir = append(created, x), true
 		}
 		reached, syncDir = max(reached, end), syncDir || !s.dirSynced.Load()
+		if gap && !list[i+1].dirSynced.Load() {
+			syncDir = true // only the next segment's name says that the log goes on behind the gap
+		}
 	}
 	if err := l.epochs.save(l.fs, l.Dir()); err != nil {
 		return err

@@ -19,7 +19,8 @@ import (
 // ErrNotEnoughReplicas, ErrBatchLargerThanSegment, ErrStorage, those of the
 // producer check, and those of batch.Validate. After any of them but
 // ErrStorage nothing of the batch is in the log; after that one the directory
-// is out of service, and what it holds is seen at the next start.
+// is out of service, and what it holds is seen at the next start, unless only
+// a file descriptor was lacking: then it may be in the log, not flushed.
 func (p *Partition) Append(r AppendRequest) (AppendResult, error) {
 	result, err := p.lockedAppend(&r)
 	if err != nil {
@@ -44,7 +45,8 @@ func (p *Partition) Append(r AppendRequest) (AppendResult, error) {
 }
 
 // Flush makes everything below next durable. Appends that come while it runs
-// share the flush after this one. The error is ErrStorage.
+// share the flush after this one. The error is ErrStorage; for want of a file
+// descriptor it may be tried again.
 func (p *Partition) Flush(next batch.Offset) error {
 	if err := p.log.Flush(next); err != nil {
 		return p.failure(err)
