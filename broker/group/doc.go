@@ -3,8 +3,8 @@
 //
 // It owns the records of that topic (records.go, byte for byte Kafka's), the classic protocol (JoinGroup, SyncGroup,
 // Heartbeat, LeaveGroup: classic_*.go), committed offsets (offsets*.go), and what operators ask and do about groups
-// (list, describe, delete); of the consumer protocol (KIP-848) so far what a target assignment takes (target.go) and a
-// member's steps towards it (reconcile.go). It does not own a thread, a clock, timers or the log: a Shard is a coordinator.Machine, run on
+// (list, describe, delete), and the consumer protocol (KIP-848: consumer_*.go; target.go has what a target assignment takes,
+// reconcile.go a member's steps towards it). It does not own a thread, a clock, timers or the log: a Shard is a coordinator.Machine, run on
 // one goroutine there, which gives it requests and times, appends the records it answers with and holds replies until the high
 // watermark has passed them. Random parts of member ids come in with the request.
 //
@@ -40,4 +40,18 @@
 //	                                         join, leave, expiry
 //
 // Dead is not a state of an object here: a group that is deleted is gone, and a Shard that is dropped answers nothing.
+//
+// # Consumer group
+//
+// Everything about a consumer group is hard state but for timers, heartbeats that wait for a target and what is being
+// computed. A heartbeat's operation only returns records; what has to follow them (a target, the answer to those who wait
+// for one) is an operation of its own, brought about by a timer that goes off at once. Three epochs follow each other:
+//
+//	group    goes up when members, subscriptions or topics change
+//	target   the group epoch that the target assignment was computed for
+//	member   the target epoch that a member has reached
+//
+//	Empty --- a member joins ---> Assigning --- target computed ---> Reconciling --- all members there ---> Stable
+//
+// The state is not kept anywhere: it follows from these.
 package group
