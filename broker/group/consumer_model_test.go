@@ -503,6 +503,8 @@ func TestConsumersNeverShareAPartitionAndSettle(t *testing.T) {
 		}
 		w.checkReload()
 		w.settle()
+		w.randomTopics() // and nothing else: members notice it themselves
+		w.settle()
 		if t.Failed() {
 			t.Fatalf("seed %d\n%s", seed, strings.Join(w.trace, "\n"))
 		}
