@@ -11,8 +11,7 @@ import (
 )
 
 // Publish tells the Shard of a new image of the cluster: which topics there are, and what groups are configured to. It
-// must come before the first heartbeat of a consumer group and after every change; until then there are no topics.
-// Groups notice changed topics at their next heartbeat.
+// must come after every change that Options.Image does not have. Groups notice changed topics at their next heartbeat.
 func (s *Shard) Publish(now time.Time, img *metadata.Image) Effects {
 	t := s.turn(now)
 	if s.newTopicsIndex < 0 {

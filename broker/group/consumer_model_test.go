@@ -68,6 +68,7 @@ func (w *consumerWorld) tracef(format string, args ...any) {
 }
 
 func (w *consumerWorld) load() {
+	w.opt.Image = w.image
 	w.shard, w.timers, w.calls = New(w.opt), map[TimerKey]time.Time{}, nil
 	for _, c := range w.asked {
 		c.waits, c.full = 0, true // told that the coordinator is not available
@@ -79,7 +80,6 @@ func (w *consumerWorld) load() {
 		}
 	}
 	w.perform(w.shard.Loaded(w.now))
-	w.perform(w.shard.Publish(w.now, w.image))
 }
 
 func (w *consumerWorld) perform(e Effects) {

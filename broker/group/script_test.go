@@ -88,6 +88,7 @@ func (s *script) reset() {
 }
 
 func (s *script) load() {
+	s.opt.Image = s.image
 	s.shard, s.timers, s.waiting = New(s.opt), map[TimerKey]time.Time{}, map[Token]string{}
 	for i, r := range s.log {
 		if r.marker != "" {
@@ -98,7 +99,6 @@ func (s *script) load() {
 	}
 	s.calls = nil
 	s.perform(s.shard.Loaded(s.now))
-	s.perform(s.shard.Publish(s.now, s.image))
 }
 
 func (s *script) endTransaction(at int, r logged) {

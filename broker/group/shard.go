@@ -26,6 +26,8 @@ type Options struct {
 	MaxRecordsSize int
 
 	Consumer ConsumerOptions // of consumer groups (KIP-848)
+	// Image is the newest image of the cluster when the Shard is made; nil: no topics. Newer ones come by Publish.
+	Image *metadata.Image
 }
 
 // newMemberJoinTimeout bounds how long a JoinGroup of a member that does not know its id yet may wait. Such a member
@@ -110,10 +112,16 @@ type Shard struct {
 
 // New returns an empty Shard, to be filled by Replay and opened by Loaded.
 func New(opt Options) *Shard {
+	newTopics := int64(-1)
+	if opt.Image == nil {
+		opt.Image = metadata.NewImage()
+	} else {
+		newTopics = int64(opt.Image.Index)
+	}
 	return &Shard{
 		opt: opt, groups: map[string]*classicGroup{}, offsets: newOffsetStore(),
 		consumers: map[string]*consumerGroup{}, byTopic: map[string]map[string]struct{}{},
-		image: metadata.NewImage(), newTopicsIndex: -1, topicHashes: map[string]uint64{},
+		image: opt.Image, newTopicsIndex: newTopics, topicHashes: map[string]uint64{},
 		awaiting: map[string]map[string]*heartbeat{}, computing: map[string]*computation{}, resolving: map[string]bool{},
 	}
 }

@@ -99,6 +99,7 @@ type player struct {
 	gens    map[string]int32
 	leaders map[string]string // newest leader told, by group
 	members map[string][]string
+	last    *kmsg.ConsumerGroupHeartbeatResponse
 }
 
 // logged is a record or, without a key, the marker that ends a transaction.
@@ -180,6 +181,9 @@ func (p *player) perform(e group.Effects, o *outcome) {
 }
 
 func (p *player) learn(req kmsg.Request, resp kmsg.Response) {
+	if h, ok := resp.(*kmsg.ConsumerGroupHeartbeatResponse); ok {
+		p.last = h
+	}
 	j, ok := resp.(*kmsg.JoinGroupResponse)
 	if !ok {
 		return

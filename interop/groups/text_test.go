@@ -57,6 +57,18 @@ func answerText(t *testing.T, req kmsg.Request, body []byte) (string, int16) {
 	case *kmsg.JoinGroupResponse:
 		code = r.ErrorCode
 		slices.SortFunc(r.Members, func(a, b kmsg.JoinGroupResponseMember) int { return strings.Compare(a.MemberID, b.MemberID) })
+	case *kmsg.ConsumerGroupHeartbeatResponse:
+		code, r.ErrorMessage = r.ErrorCode, nil // its text is each side's own
+		if code != 0 {
+			r.MemberID, r.MemberEpoch, r.HeartbeatIntervalMillis = nil, 0, 0
+		}
+	case *kmsg.ConsumerGroupDescribeResponse:
+		for i := range r.Groups {
+			r.Groups[i].ErrorMessage = nil
+			slices.SortFunc(r.Groups[i].Members, func(a, b kmsg.ConsumerGroupDescribeResponseGroupMember) int {
+				return strings.Compare(a.MemberID, b.MemberID)
+			})
+		}
 	case *kmsg.SyncGroupResponse:
 		code = r.ErrorCode
 	case *kmsg.DescribeGroupsResponse:

@@ -11,6 +11,11 @@ const (
 	GroupCommitTxn    int16 = -3 // the transaction of producer Version ends
 	GroupAbortTxn     int16 = -4
 	GroupTopicDeleted int16 = -5 // the topic named ClientID, with id 1, 2 in its halves, is gone
+	// GroupTopics: the topics in Request, written name=partitions/id with commas between, are those of a new image, of index
+	// Version. A topic has the number as the second half of its id; three brokers are in the racks r0, r1 and none, and
+	// partition p has its replica on p modulo 3.
+	GroupTopics int16 = -6
+	GroupConfig int16 = -7 // the group named ClientID has the configuration in Request, as a properties file has it
 )
 
 // GroupStep is a request to a group coordinator's shard after some time has passed.
@@ -36,8 +41,8 @@ type GroupStepResult struct {
 	Answers []GroupAnswer
 }
 
-// Groups plays requests on a fresh shard of Kafka's group coordinator, of classic groups, that starts at a time and with
-// properties of the coordinator. The random part of each member id is exchanged for one that names the step which made
+// Groups plays requests on a fresh shard of Kafka's group coordinator, of classic and consumer groups, that starts at a time
+// and with properties of the coordinator. What the shard has another thread do is done right after the request. The random part of each member id is exchanged for one that names the step which made
 // it: "00000000-0000-0000-0000-" and its number in 12 digits.
 func (o *Oracle) Groups(ctx context.Context, nowMs int64, props map[string]string, steps []GroupStep) ([]GroupStepResult, error) {
 	var w writer

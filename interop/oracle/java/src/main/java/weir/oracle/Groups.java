@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Properties;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
@@ -18,6 +19,10 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.config.AbstractConfig;
 import org.apache.kafka.common.errors.ApiException;
+import org.apache.kafka.common.message.ConsumerGroupDescribeRequestData;
+import org.apache.kafka.common.message.ConsumerGroupDescribeResponseData;
+import org.apache.kafka.common.message.ConsumerGroupHeartbeatRequestData;
+import org.apache.kafka.common.message.ConsumerGroupHeartbeatResponseData;
 import org.apache.kafka.common.message.DeleteGroupsRequestData;
 import org.apache.kafka.common.message.DeleteGroupsResponseData;
 import org.apache.kafka.common.message.DescribeGroupsRequestData;
@@ -55,7 +60,6 @@ import org.apache.kafka.common.security.auth.SecurityProtocol;
 import org.apache.kafka.common.utils.Utils;
 import org.apache.kafka.common.utils.internals.LogContext;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorExecutor;
-import org.apache.kafka.coordinator.common.runtime.CoordinatorMetadataImage;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorRecord;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorResult;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorTimer;
@@ -117,12 +121,27 @@ final class Groups {
         }
     }
 
+    private record Task<R>(String key, CoordinatorExecutor.TaskRunnable<R> task, CoordinatorExecutor.TaskOperation<CoordinatorRecord, R> operation) {
+        CoordinatorResult<Void, CoordinatorRecord> run() {
+            R result;
+            try {
+                result = task.run();
+            } catch (Throwable e) {
+                return operation.onComplete(null, e);
+            }
+            return operation.onComplete(result, null);
+        }
+    }
+
     private final Clock clock;
     private final GroupCoordinatorConfig config;
+    private final GroupConfigManager configs;
+    private final Topics topics = new Topics();
     private final List<Logged> log = new ArrayList<>();
     private final Map<String, String> real = new HashMap<>();
     private final Map<String, String> marks = new HashMap<>();
     private Map<String, Timeout> timers = new LinkedHashMap<>();
+    private Map<String, Task<?>> tasks = new LinkedHashMap<>();
     private List<CoordinatorRecord> fresh = new ArrayList<>();
     private Map<Integer, ApiMessage> answers = new LinkedHashMap<>();
     private final Map<Integer, Short> versions = new HashMap<>();
@@ -133,6 +152,7 @@ final class Groups {
     private Groups(long nowMs, Map<String, String> props) {
         clock = new Clock(nowMs);
         config = GroupCoordinatorConfig.fromProps(props);
+        configs = new GroupConfigManager(config, new ShareGroupConfig(NO_SHARES));
         start();
     }
 
@@ -180,13 +200,13 @@ final class Groups {
     private void start() {
         life++;
         timers = new LinkedHashMap<>();
-        shard = new GroupCoordinatorShard.Builder(config,
-            new GroupConfigManager(config, new ShareGroupConfig(NO_SHARES)))
+        tasks = new LinkedHashMap<>();
+        shard = new GroupCoordinatorShard.Builder(config, configs)
             .withAuthorizerPlugin(Optional.empty())
             .withLogContext(new LogContext())
             .withTime(clock)
             .withTimer(new Timers())
-            .withExecutor(new NoExecutor())
+            .withExecutor(new Executor())
             .withCoordinatorMetrics(METRICS)
             .withTopicPartition(new TopicPartition("__consumer_offsets", 0))
             .withSnapshotRegistry(new SnapshotRegistry(new LogContext()))
@@ -194,7 +214,7 @@ final class Groups {
         for (int i = 0; i < log.size(); i++) {
             replay(i);
         }
-        shard.onLoaded(CoordinatorMetadataImage.EMPTY);
+        shard.onLoaded(topics.image());
     }
 
     private void replay(int offset) {
@@ -241,6 +261,7 @@ final class Groups {
             timers.remove(next.getKey());
             clock.set(due.at);
             perform(due.operation.generateRecords());
+            runTasks();
         }
         clock.set(to);
     }
@@ -259,6 +280,17 @@ final class Groups {
             perform(shard.onTopicsDeleted(List.of(new GroupCoordinatorShard.DeletedTopic(new Uuid(1, 2), clientId))));
             return;
         }
+        if (key == -6) {
+            var delta = topics.change(new String(raw, StandardCharsets.UTF_8), version);
+            shard.onMetadataUpdate(delta, topics.image());
+            return;
+        }
+        if (key == -7) {
+            Properties p = new Properties();
+            p.load(new java.io.ByteArrayInputStream(raw));
+            configs.updateGroupConfig(clientId, p);
+            return;
+        }
         if (key < 0) {
             return;
         }
@@ -269,6 +301,16 @@ final class Groups {
             case 11 -> join(step, context, new JoinGroupRequest(new JoinGroupRequestData(body, version), version).data());
             case 14 -> sync(step, context, new SyncGroupRequestData(body, version));
             default -> answers.put(step, answer(context, body, key, version));
+        }
+        runTasks();
+    }
+
+    /** Tasks run once the operation that scheduled them is done. */
+    private void runTasks() {
+        while (!tasks.isEmpty()) {
+            Task<?> t = tasks.values().iterator().next();
+            tasks.remove(t.key);
+            perform(t.run());
         }
     }
 
@@ -313,7 +355,8 @@ final class Groups {
             case 9 -> {
                 OffsetFetchRequestData q = new OffsetFetchRequestData(body, version);
                 OffsetFetchResponseData a = new OffsetFetchResponseData();
-                q.groups().forEach(g -> a.groups().add(shard.fetchOffsets(g, Long.MAX_VALUE)));
+                q.groups().forEach(g -> a.groups().add(or(() -> shard.fetchOffsets(g, Long.MAX_VALUE),
+                    e -> new OffsetFetchResponseData.OffsetFetchResponseGroup().setGroupId(g.groupId()).setErrorCode(e.code()))));
                 yield a;
             }
             case 12 -> {
@@ -341,6 +384,15 @@ final class Groups {
             case 28 -> {
                 TxnOffsetCommitRequestData q = new TxnOffsetCommitRequestData(body, version);
                 yield or(() -> perform(shard.commitTransactionalOffset(context, q), q.producerId()), e -> TxnOffsetCommitRequest.getErrorResponse(q, e));
+            }
+            case 68 -> {
+                ConsumerGroupHeartbeatRequestData q = new ConsumerGroupHeartbeatRequestData(body, version);
+                // The text of an error is each side's own.
+                yield or(() -> perform(shard.consumerGroupHeartbeat(context, q)), e -> new ConsumerGroupHeartbeatResponseData().setErrorCode(e.code()));
+            }
+            case 69 -> {
+                ConsumerGroupDescribeRequestData q = new ConsumerGroupDescribeRequestData(body, version);
+                yield new ConsumerGroupDescribeResponseData().setGroups(shard.consumerGroupDescribe(q.groupIds(), Long.MAX_VALUE));
             }
             case 42 -> {
                 DeleteGroupsRequestData q = new DeleteGroupsRequestData(body, version);
@@ -424,20 +476,20 @@ final class Groups {
         }
     }
 
-    /** Classic groups give nothing away. */
-    private static final class NoExecutor implements CoordinatorExecutor<CoordinatorRecord> {
+    private final class Executor implements CoordinatorExecutor<CoordinatorRecord> {
         @Override
         public <R> boolean schedule(String key, TaskRunnable<R> task, TaskOperation<CoordinatorRecord, R> operation) {
-            throw new IllegalStateException("a task " + key);
+            return tasks.putIfAbsent(key, new Task<>(key, task, operation)) == null;
         }
 
         @Override
         public boolean isScheduled(String key) {
-            return false;
+            return tasks.containsKey(key);
         }
 
         @Override
         public void cancel(String key) {
+            tasks.remove(key);
         }
     }
 }
