@@ -296,29 +296,22 @@ func countOne(counts map[string]int, old, now string) {
 	}
 }
 
-// preferredAssignor is the one that most members ask for, were m in the place of old; empty when nobody does. Ties are
-// decided as on a Kafka broker, by their place in a Java hash table.
-func (g *consumerGroup) preferredAssignor(old, m *consumerMember) string {
-	const capacity = 16
-	best, most, bestPlace := "", 0, uint32(0)
-	consider := func(name string, count int) {
-		place := javaHash(name) & (capacity - 1)
-		if count > most || count == most && count > 0 && (place < bestPlace || place == bestPlace && name < best) {
-			best, most, bestPlace = name, count, place
-		}
-	}
+// preferredAssignor is the one of names that most members ask for, were m in the place of old; of several the first. It is
+// empty when nobody asks for any of them.
+func (g *consumerGroup) preferredAssignor(names []NamedAssignor, old, m *consumerMember) string {
 	was, is := old.assignor(), m.assignor()
-	for name, count := range g.assignors {
-		if was != is && name == was {
+	best, most := "", 0
+	for _, a := range names {
+		count := g.assignors[a.Name]
+		if was != is && a.Name == was {
 			count--
 		}
-		if was != is && name == is {
+		if was != is && a.Name == is {
 			count++
 		}
-		consider(name, count)
-	}
-	if is != "" && was != is && g.assignors[is] == 0 {
-		consider(is, 1)
+		if count > most {
+			best, most = a.Name, count
+		}
 	}
 	return best
 }
@@ -371,6 +364,7 @@ func (s *Shard) replayConsumer(k Key, v Value) error {
 		fillEpochs(v)
 		s.putMember(g, k.Member, &consumerMember{id: k.Member, metadata: memberOrNew(g, k.Member).metadata, current: v})
 	case *RegularExpressionValue:
+		slices.Sort(v.Topics)
 		s.changeTopics(g, func() { g.resolve(k.Regex, v) })
 	}
 	return nil

@@ -330,7 +330,7 @@ func (g *consumerGroup) targetOf(m *consumerMember) []TopicPartitions {
 
 // effectiveAssignor is the name of the group's assignor, were m in the place of old.
 func (t *turn) effectiveAssignor(g *consumerGroup, old, m *consumerMember) string {
-	if name := g.preferredAssignor(old, m); name != "" {
+	if name := g.preferredAssignor(t.opt.Consumer.Assignors, old, m); name != "" {
 		return name
 	}
 	return t.defaultAssignor()
@@ -381,6 +381,7 @@ func (t *turn) reconcile(g *consumerGroup, h *heartbeat, epoch int32, target []T
 		TargetEpoch: epoch, Target: target, SubscriptionChanged: h.subscriptionChanged, Held: g.held,
 		Owned: h.owned, OwnedKnown: h.Topics != nil,
 		Subscribes: func(id metadata.TopicID) bool { return t.subscribes(g, h.updated, id) },
+		NoTopics:   len(h.updated.names()) == 0 && len(g.matched(h.updated)) == 0,
 	}
 	before := h.updated.current
 	next, err := r.Next(before)
@@ -402,6 +403,14 @@ func (t *turn) reconcile(g *consumerGroup, h *heartbeat, epoch int32, target []T
 	return nil
 }
 
+// matched are the topics that the member's expression matches, as far as is known.
+func (g *consumerGroup) matched(m *consumerMember) []string {
+	if v := g.resolved[m.regex()]; v != nil {
+		return v.Topics
+	}
+	return nil
+}
+
 // subscribes reports whether the member names the topic or its expression matches it.
 func (t *turn) subscribes(g *consumerGroup, m *consumerMember, id metadata.TopicID) bool {
 	topic := t.image.TopicByID(id)
@@ -411,11 +420,7 @@ func (t *turn) subscribes(g *consumerGroup, m *consumerMember, id metadata.Topic
 	if _, named := slices.BinarySearch(m.names(), topic.Name); named {
 		return true
 	}
-	v := g.resolved[m.regex()]
-	if v == nil {
-		return false
-	}
-	_, matched := slices.BinarySearch(v.Topics, topic.Name)
+	_, matched := slices.BinarySearch(g.matched(m), topic.Name)
 	return matched
 }
 

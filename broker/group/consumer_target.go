@@ -90,9 +90,6 @@ func (t *turn) computeTarget(id string) {
 		return
 	}
 	assignor, known := t.opt.Consumer.assignor(t.effectiveAssignor(g, nil, nil))
-	if !known { // recorded when it was configured
-		assignor, known = t.opt.Consumer.assignor(t.defaultAssignor())
-	}
 	if g.assignmentEpoch >= g.epoch || !known {
 		t.resumeAll(id)
 		return
@@ -123,11 +120,8 @@ func (t *turn) job(g *consumerGroup) *TargetJob {
 		target, hasTarget := g.target[id]
 		one := TargetMember{
 			ID: id, InstanceID: m.instanceID(), Rack: orEmpty(m.metadata.RackID), ClientID: m.metadata.ClientID,
-			Named: m.names(), Expression: m.regex(), HasTarget: hasTarget, Target: target,
+			Named: m.names(), Matched: g.matched(m), Expression: m.regex(), HasTarget: hasTarget, Target: target,
 			Owned: append(append([]TopicPartitions(nil), m.current.AssignedPartitions...), m.current.PartitionsPendingRevocation...),
-		}
-		if v := g.resolved[m.regex()]; v != nil {
-			one.Matched = v.Topics
 		}
 		j.Members = append(j.Members, one)
 	}

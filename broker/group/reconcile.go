@@ -38,6 +38,8 @@ type Reconciliation struct {
 	// Subscribes is whether the member subscribes to a topic, by name or by expression. The target can be older than
 	// the subscription.
 	Subscribes func(metadata.TopicID) bool
+	// NoTopics is whether it names no topic and its expression matches none.
+	NoTopics bool
 	// SubscriptionChanged is whether it has with this very heartbeat.
 	SubscriptionChanged bool
 	// Held is whether a member, this one or another, has a partition or has still to give it up.
@@ -188,6 +190,10 @@ func (s *reconcileStep) unsubscribe() *CurrentMemberAssignmentValue {
 		}
 	}
 	if len(gone) == 0 {
+		if s.NoTopics && len(s.pending) == 0 {
+			// Nothing to take away is a step, too: the epoch before is not accepted from here on.
+			return s.next(s.m.State, s.m.MemberEpoch, s.assigned, nil)
+		}
 		return s.m
 	}
 	pending := slices.Concat(s.pending, gone)

@@ -3,6 +3,7 @@
 package groups_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -38,10 +39,40 @@ func recordText(t *testing.T, key, value []byte) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g, ok := v.(*group.GroupMetadataValue); ok {
-		slices.SortFunc(g.Members, func(a, b group.GroupMetadataMember) int { return strings.Compare(a.MemberID, b.MemberID) })
+	switch v := v.(type) {
+	case *group.GroupMetadataValue:
+		slices.SortFunc(v.Members, func(a, b group.GroupMetadataMember) int { return strings.Compare(a.MemberID, b.MemberID) })
+	case *group.TargetAssignmentMemberValue:
+		sortTopics(v.Partitions)
+	case *group.CurrentMemberAssignmentValue:
+		sortTopics(v.AssignedPartitions)
+		sortTopics(v.PartitionsPendingRevocation)
 	}
 	return compact(t, k) + compact(t, v)
+}
+
+// sortTopics sorts by id, and each topic's partitions together with their epochs.
+func sortTopics(list []group.TopicPartitions) {
+	slices.SortFunc(list, func(a, b group.TopicPartitions) int { return bytes.Compare(a.TopicID[:], b.TopicID[:]) })
+	for i := range list {
+		epochs := map[int32]int32{}
+		for k, p := range list[i].Partitions {
+			if k < len(list[i].AssignmentEpochs) {
+				epochs[p] = list[i].AssignmentEpochs[k]
+			}
+		}
+		slices.Sort(list[i].Partitions)
+		for k := range list[i].AssignmentEpochs {
+			list[i].AssignmentEpochs[k] = epochs[list[i].Partitions[k]]
+		}
+	}
+}
+
+func sortDescribed(a *kmsg.Assignment) {
+	slices.SortFunc(a.TopicPartitions, func(a, b kmsg.AssignmentTopicPartition) int { return bytes.Compare(a.TopicID[:], b.TopicID[:]) })
+	for i := range a.TopicPartitions {
+		slices.Sort(a.TopicPartitions[i].Partitions)
+	}
 }
 
 // answerText is an answer, read back from its bytes, with what has no order sorted; and its code.
@@ -62,9 +93,23 @@ func answerText(t *testing.T, req kmsg.Request, body []byte) (string, int16) {
 		if code != 0 {
 			r.MemberID, r.MemberEpoch, r.HeartbeatIntervalMillis = nil, 0, 0
 		}
+		if r.Assignment != nil {
+			slices.SortFunc(r.Assignment.Topics, func(a, b kmsg.ConsumerGroupHeartbeatResponseAssignmentTopic) int {
+				return bytes.Compare(a.TopicID[:], b.TopicID[:])
+			})
+			for i := range r.Assignment.Topics {
+				slices.Sort(r.Assignment.Topics[i].Partitions)
+			}
+		}
 	case *kmsg.ConsumerGroupDescribeResponse:
 		for i := range r.Groups {
 			r.Groups[i].ErrorMessage = nil
+			for k := range r.Groups[i].Members {
+				m := &r.Groups[i].Members[k]
+				sortDescribed(&m.Assignment)
+				sortDescribed(&m.TargetAssignment)
+				slices.Sort(m.SubscribedTopics)
+			}
 			slices.SortFunc(r.Groups[i].Members, func(a, b kmsg.ConsumerGroupDescribeResponseGroupMember) int {
 				return strings.Compare(a.MemberID, b.MemberID)
 			})
@@ -77,6 +122,12 @@ func answerText(t *testing.T, req kmsg.Request, body []byte) (string, int16) {
 		}
 	case *kmsg.ListGroupsResponse:
 		slices.SortFunc(r.Groups, func(a, b kmsg.ListGroupsResponseGroup) int { return strings.Compare(a.Group, b.Group) })
+	case *kmsg.OffsetCommitResponse:
+		for i := range r.Topics {
+			for _, p := range r.Topics[i].Partitions {
+				code = p.ErrorCode
+			}
+		}
 	case *kmsg.OffsetFetchResponse:
 		for i := range r.Groups {
 			topics := r.Groups[i].Topics

@@ -350,6 +350,14 @@ final class Groups {
         return switch (key) {
             case 8 -> {
                 OffsetCommitRequestData q = new OffsetCommitRequestData(body, version);
+                // A broker has found the one for the other before the shard gets the request.
+                q.topics().forEach(t -> {
+                    if (t.name().isEmpty()) {
+                        topics.image().topicMetadata(t.topicId()).ifPresent(m -> t.setName(m.name()));
+                    } else {
+                        topics.image().topicMetadata(t.name()).ifPresent(m -> t.setTopicId(m.id()));
+                    }
+                });
                 yield or(() -> perform(shard.commitOffset(context, q)), e -> OffsetCommitRequest.getErrorResponse(q, e));
             }
             case 9 -> {
@@ -383,6 +391,7 @@ final class Groups {
             }
             case 28 -> {
                 TxnOffsetCommitRequestData q = new TxnOffsetCommitRequestData(body, version);
+                q.topics().forEach(t -> topics.image().topicMetadata(t.name()).ifPresent(m -> t.setTopicId(m.id())));
                 yield or(() -> perform(shard.commitTransactionalOffset(context, q), q.producerId()), e -> TxnOffsetCommitRequest.getErrorResponse(q, e));
             }
             case 68 -> {
