@@ -54,7 +54,7 @@ campaign-oracle:          ## 200,000 batches and 200,000 idempotent sequences th
 campaign-assign:          ## 100,000 groups through Kafka's server-side assignors, 500,000 steps through its reconciliation
 	WEIR_ASSIGN_CASES=100000 WEIR_RECONCILE_CASES=500000 $(GO) test -tags interop -count=1 -v -timeout 60m ./interop/assign ./interop/reconcile
 
-campaign-groups:          ## 20,000 runs of classic groups and 200,000 group records beside Kafka's coordinator
+campaign-groups:          ## 20,000 runs of classic groups and of consumer groups and 200,000 group records beside Kafka's coordinator
 	WEIR_GROUPS_CASES=20000 WEIR_GROUPS_RECORDS=200000 $(GO) test -tags interop -count=1 -v -timeout 60m ./interop/groups
 
 bench:                ## Go benchmarks of the hot path

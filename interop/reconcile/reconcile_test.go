@@ -152,6 +152,7 @@ func compareStep(ctx context.Context, or *oracle.Oracle, q oracle.ReconcileReque
 	}
 	r := group.Reconciliation{
 		TargetEpoch: q.TargetEpoch, Target: mine(q.Target, false), SubscriptionChanged: q.SubscriptionChanged,
+		NoTopics:   len(q.Subscribed) == 0,
 		Subscribes: func(id metadata.TopicID) bool { return slices.Contains(q.Subscribed, [16]byte(id)) },
 		Held: func(id metadata.TopicID, p int32) bool {
 			return slices.ContainsFunc(q.Held, func(t oracle.TopicPartitions) bool { return t.TopicID == id && slices.Contains(t.Partitions, p) })
