@@ -511,7 +511,14 @@ func staleType(records []string) bool {
 			return strings.HasPrefix(r, `{"Type":`+kind+`,`) && !strings.HasSuffix(r, "tombstone")
 		})
 	}
-	return at("5") >= 0 && at("5") < at("6") && (at("3") < 0 || at("3") > at("6"))
+	member, target, epoch := at("5"), at("6"), at("3")
+	for epoch >= 0 && epoch < member { // of members whose sessions have ended before
+		next := slices.IndexFunc(records[epoch+1:], func(r string) bool { return strings.HasPrefix(r, `{"Type":3,`) })
+		if epoch += 1 + next; next < 0 {
+			epoch = -1
+		}
+	}
+	return member >= 0 && member < target && (epoch < 0 || epoch > target)
 }
 
 // sortRuns puts the records of one group behind those of the other, and sorts records of expressions, and of offsets, that

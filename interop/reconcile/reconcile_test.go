@@ -174,18 +174,8 @@ func compareStep(ctx context.Context, or *oracle.Oracle, q oracle.ReconcileReque
 		return changed, fenced, nil
 	case !changed && got != member:
 		return changed, fenced, fmt.Errorf("Kafka leaves the member as it is, we say %+v", got)
-	case changed && got == member && rewritesNothing(q, want):
-		return changed, fenced, nil
 	case changed && (got == member || !reflect.DeepEqual(got, value(want))):
 		return changed, fenced, fmt.Errorf("Kafka says %+v, we say %+v", value(want), got)
 	}
 	return changed, fenced, nil
-}
-
-// rewritesNothing is the one difference there is: of a member that has nothing, and with this heartbeat subscribes to nothing,
-// Kafka compares maps by identity, and may write a record that says what the last one said but for the previous epoch.
-func rewritesNothing(q oracle.ReconcileRequest, want oracle.MemberState) bool {
-	same := q.Member
-	same.PreviousEpoch = same.Epoch
-	return q.SubscriptionChanged && len(q.Subscribed) == 0 && len(q.Member.Assigned) == 0 && len(q.Member.Pending) == 0 && reflect.DeepEqual(want, same)
 }
