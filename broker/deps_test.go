@@ -25,8 +25,8 @@ const module = "github.com/weir-broker/weir"
 var allowed = map[string][]string{
 	"cmd/weir":      {"cli"},
 	"cli":           {"node", "api", "adminhttp", "controller", "partition", "commitlog", "producerstate", "quorum", "metadata", "network", "config", "batch", "vfs", "policy"},
-	"node":          {"coordinator", "api", "adminhttp", "controller", "partition", "commitlog", "producerstate", "quorum", "metadata", "network", "config", "batch", "vfs", "policy"},
-	"api":           {"network", "partition", "controller", "metadata", "config", "batch"},
+	"node":          {"coordinator", "group", "api", "adminhttp", "controller", "partition", "commitlog", "producerstate", "quorum", "metadata", "network", "config", "batch", "vfs", "policy"},
+	"api":           {"network", "partition", "coordinator", "group", "controller", "metadata", "config", "batch"},
 	"adminhttp":     {"partition", "metadata", "config"},
 	"controller":    {"metadata", "config"},
 	"coordinator":   {"batch"},

@@ -25,6 +25,8 @@ type Options struct {
 	Table *partition.Table
 	// Controller carries out what only the metadata leader may decide.
 	Controller Controller
+	// Groups are the group coordinators on this broker.
+	Groups     Groups
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer // nil registers nothing
 	Now        func() time.Time      // nil is time.Now
@@ -35,6 +37,7 @@ type Handler struct {
 	table      *apiTable
 	features   []metadata.SupportedFeature
 	controller Controller
+	groups     Groups
 	replicas   replicas
 	logger     *slog.Logger
 	now        func() time.Time
@@ -73,6 +76,7 @@ func New(o Options) *Handler {
 		table:      table,
 		features:   o.Features,
 		controller: o.Controller,
+		groups:     o.Groups,
 		replicas:   hosted{o.Table},
 		logger:     o.Logger,
 		now:        o.Now,

@@ -30,8 +30,10 @@ const (
 	CodeNotEnoughReplicasAfterAppend           Code = 20
 	CodeInvalidRequiredAcks                    Code = 21
 	CodeIllegalGeneration                      Code = 22
+	CodeInconsistentGroupProtocol              Code = 23
 	CodeInvalidGroupID                         Code = 24
 	CodeUnknownMemberID                        Code = 25
+	CodeInvalidSessionTimeout                  Code = 26
 	CodeRebalanceInProgress                    Code = 27
 	CodeInvalidCommitOffsetSize                Code = 28
 	CodeTopicAuthorizationFailed               Code = 29
@@ -170,8 +172,10 @@ var codeNames = map[Code]string{
 	CodeNotEnoughReplicasAfterAppend:           "NOT_ENOUGH_REPLICAS_AFTER_APPEND",
 	CodeInvalidRequiredAcks:                    "INVALID_REQUIRED_ACKS",
 	CodeIllegalGeneration:                      "ILLEGAL_GENERATION",
+	CodeInconsistentGroupProtocol:              "INCONSISTENT_GROUP_PROTOCOL",
 	CodeInvalidGroupID:                         "INVALID_GROUP_ID",
 	CodeUnknownMemberID:                        "UNKNOWN_MEMBER_ID",
+	CodeInvalidSessionTimeout:                  "INVALID_SESSION_TIMEOUT",
 	CodeRebalanceInProgress:                    "REBALANCE_IN_PROGRESS",
 	CodeInvalidCommitOffsetSize:                "INVALID_COMMIT_OFFSET_SIZE",
 	CodeTopicAuthorizationFailed:               "TOPIC_AUTHORIZATION_FAILED",

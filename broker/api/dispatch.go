@@ -38,6 +38,7 @@ type request struct {
 	handler  *Handler
 	image    *metadata.Image
 	received time.Time
+	large    bool // its body is above largeBodyBytes
 }
 
 // connState is what the handler keeps per connection.

@@ -7,6 +7,8 @@ import (
 	"github.com/weir-broker/weir/broker/batch"
 	"github.com/weir-broker/weir/broker/config"
 	"github.com/weir-broker/weir/broker/controller"
+	"github.com/weir-broker/weir/broker/coordinator"
+	"github.com/weir-broker/weir/broker/group"
 	"github.com/weir-broker/weir/broker/partition"
 )
 
@@ -16,6 +18,13 @@ var sentinelCodes = []struct {
 	err  error
 	code Code
 }{
+	// Before all others: they come with their cause, which says less to a client.
+	{coordinator.ErrNotCoordinator, CodeNotCoordinator},
+	{coordinator.ErrLoading, CodeCoordinatorLoadInProgress},
+	{coordinator.ErrNotAvailable, CodeCoordinatorNotAvailable},
+	{coordinator.ErrRecordsTooLarge, CodeMessageTooLarge},
+	{coordinator.ErrTimeout, CodeRequestTimedOut},
+
 	{batch.ErrTruncated, CodeCorruptMessage},
 	{batch.ErrCorrupt, CodeCorruptMessage},
 	{batch.ErrInvalidTimestamp, CodeInvalidTimestamp},
@@ -41,6 +50,14 @@ var sentinelCodes = []struct {
 	{partition.ErrOutOfOrderSequence, CodeOutOfOrderSequenceNumber},
 	{partition.ErrInvalidProducerEpoch, CodeInvalidProducerEpoch},
 	{partition.ErrInvalidTxnState, CodeInvalidTxnState},
+
+	// What keeps a coordinator from its records; a request is never answered with it but where a log refuses one batch,
+	// and then the reason, above, counts.
+	{coordinator.ErrUnknownType, CodeUnknownServerError},
+	{coordinator.ErrUnknownVersion, CodeUnknownServerError},
+	{coordinator.ErrRefused, CodeUnknownServerError},
+	{group.ErrMalformed, CodeUnknownServerError},
+	{group.ErrMemberStateUnknown, CodeUnknownServerError},
 
 	{context.DeadlineExceeded, CodeRequestTimedOut},
 	{context.Canceled, CodeRequestTimedOut},

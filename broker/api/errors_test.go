@@ -66,7 +66,7 @@ func TestEveryErrorHasAKafkaCode(t *testing.T) {
 			return true
 		})
 	}
-	for _, pkg := range []string{"batch", "partition"} {
+	for _, pkg := range []string{"batch", "partition", "coordinator", "group"} {
 		for _, name := range exported(t, "../"+pkg, token.VAR, func(n string) bool { return strings.HasPrefix(n, "Err") }) {
 			if !mapped[pkg+"."+name] {
 				t.Errorf("%s.%s has no Kafka code", pkg, name)

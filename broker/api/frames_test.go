@@ -71,14 +71,18 @@ func sampleRequest(key, version int16) kmsg.Request {
 		q.Topics, q.ResponsePartitionLimit = []kmsg.DescribeTopicPartitionsRequestTopic{{Topic: "a"}}, 100
 	case *kmsg.DescribeClusterRequest:
 		q.EndpointType = 1
+	default:
+		sampleGroupRequest(req, version)
 	}
 	req.SetVersion(version)
 	return req
 }
 
 func TestEveryAdvertisedKeyAnswersAtEveryVersion(t *testing.T) {
-	r := newRig(t, Options{})
+	r := newRig(t, Options{Config: testConfig(t, "group.initial.rebalance.delay.ms=0")})
 	r.addTopic("a", 1)
+	r.addTopic(offsetsTopic, 2)
+	r.awaitGroups()
 	c := r.dial()
 	for _, e := range endpoints() {
 		for v := e.min; v <= e.max; v++ {
@@ -237,6 +241,7 @@ func TestMutatedFramesAreHarmless(t *testing.T) {
 	t.Logf("seed %d", seed)
 	r := newRig(t, Options{Config: testConfig(t, "auto.create.topics.enable=false")})
 	r.addTopic("a", 1)
+	r.addTopic(offsetsTopic, 2)
 	r.handler.controller = refusingController{}
 	rng := rand.New(rand.NewPCG(seed, 0))
 	samples := sampleFrames()
@@ -265,6 +270,7 @@ func FuzzDispatch(f *testing.F) {
 	}
 	r := newRig(f, Options{Config: testConfig(f, "auto.create.topics.enable=false")})
 	r.addTopic("a", 1)
+	r.addTopic(offsetsTopic, 2)
 	r.handler.controller = refusingController{}
 	feeder := newFeeder(f, r)
 	f.Fuzz(func(_ *testing.T, frame []byte) {

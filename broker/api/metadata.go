@@ -1,11 +1,8 @@
 package api
 
 import (
-	"log/slog"
-
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/weir-broker/weir/broker/controller"
 	"github.com/weir-broker/weir/broker/metadata"
 )
 
@@ -177,44 +174,4 @@ func (r *request) aliveOnly(ids []int32) []int32 {
 		}
 	}
 	return alive
-}
-
-// autoCreate creates the topics that do not exist, with the broker's defaults, and moves the request
-// on to the image that has them.
-func (h *Handler) autoCreate(r *request, topics []kmsg.MetadataRequestTopic) {
-	var create controller.CreateTopicsRequest
-	seen := map[string]bool{}
-	for i := range topics {
-		name := topics[i].Topic
-		if name == nil || topics[i].TopicID != [16]byte{} || seen[*name] || r.image.Topic(*name) != nil || !validTopicName(*name) {
-			continue
-		}
-		seen[*name] = true
-		topic := controller.CreateTopic{Name: *name, Partitions: -1, ReplicationFactor: -1}
-		if cfg := h.config.Load(); *name == "__consumer_offsets" {
-			topic.Partitions, topic.ReplicationFactor = cfg.OffsetsTopicPartitions, cfg.OffsetsTopicReplication
-		}
-		create.Topics = append(create.Topics, topic)
-	}
-	if len(create.Topics) == 0 || h.controller == nil {
-		return
-	}
-	ctx, cancel := r.context(int32(h.config.Load().RequestTimeout.Milliseconds()))
-	defer cancel()
-	results, err := h.controller.CreateTopics(ctx, create)
-	if err != nil {
-		r.log(slog.LevelWarn, "automatic topic creation failed", slog.Any("error", err))
-		return
-	}
-	var created []string
-	for i := range results {
-		switch {
-		case results[i].Err == nil || results[i].Err.Kind == controller.TopicAlreadyExists:
-			created = append(created, results[i].Name)
-		default:
-			r.log(slog.LevelWarn, "automatic topic creation failed", slog.String("topic", results[i].Name), slog.Any("error", results[i].Err))
-		}
-	}
-	h.awaitTopics(ctx, created)
-	r.image = h.image.Load()
 }

@@ -83,6 +83,13 @@ func newRig(t testing.TB, o Options) *rig {
 	})
 	t.Cleanup(c.Close)
 	o.Controller = c
+	groups := newRigGroups(o.Config)
+	t.Cleanup(func() {
+		if err := groups.Close(context.Background()); err != nil {
+			t.Errorf("close groups: %v", err)
+		}
+	})
+	o.Groups = groups
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -105,6 +112,7 @@ func newRig(t testing.TB, o Options) *rig {
 		if err := table.Apply(img); err != nil {
 			t.Errorf("apply: %v", err)
 		}
+		groups.follow(img, table)
 		r.handler.Publish(img)
 	}
 	r.quorum.leadership <- metadata.Leadership{Leader: true, Term: 1}

@@ -82,8 +82,22 @@ type Broker struct {
 	DefaultReplicationFactor int16 // default.replication.factor
 	AutoCreateTopics         bool  // auto.create.topics.enable
 	DeleteTopicEnable        bool  // delete.topic.enable
-	OffsetsTopicPartitions   int32 // offsets.topic.num.partitions
-	OffsetsTopicReplication  int16 // offsets.topic.replication.factor
+
+	// Groups and their offsets.
+	OffsetsTopicPartitions     int32         // offsets.topic.num.partitions
+	OffsetsTopicReplication    int16         // offsets.topic.replication.factor
+	OffsetsTopicSegmentBytes   int32         // offsets.topic.segment.bytes
+	OffsetsTopicCompression    int8          // offsets.topic.compression.codec: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd
+	OffsetsCommitTimeout       time.Duration // offsets.commit.timeout.ms
+	OffsetsLoadBufferBytes     int32         // offsets.load.buffer.size
+	OffsetsRetention           time.Duration // offsets.retention.minutes
+	OffsetsRetentionCheck      time.Duration // offsets.retention.check.interval.ms
+	OffsetMetadataMaxBytes     int32         // offset.metadata.max.bytes
+	GroupInitialRebalanceDelay time.Duration // group.initial.rebalance.delay.ms
+	GroupMinSessionTimeout     time.Duration // group.min.session.timeout.ms
+	GroupMaxSessionTimeout     time.Duration // group.max.session.timeout.ms
+	GroupMaxSize               int32         // group.max.size
+	GroupCoordinatorLinger     time.Duration // group.coordinator.append.linger.ms, negative adapts to the load
 
 	// Replication and sessions.
 	ReplicaLagTimeMax       time.Duration // replica.lag.time.max.ms

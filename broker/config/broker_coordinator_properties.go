@@ -75,7 +75,7 @@ var coordinatorProperties = []Property{
 		Doc: "How long a member of consumer groups may go without a heartbeat before it is removed, in milliseconds.",
 	},
 	{
-		Name: "group.coordinator.append.linger.ms", Type: Int, Default: "-1", Rule: atLeast(-1), Importance: Medium, Inert: true,
+		Name: "group.coordinator.append.linger.ms", Type: Int, Default: "-1", Rule: atLeast(-1), Importance: Medium,
 		Doc: "How long the coordinator collects writes before it appends them, in milliseconds; -1 adapts to the load.",
 	},
 	{
@@ -95,19 +95,19 @@ var coordinatorProperties = []Property{
 		Doc: "Shards of the group coordinator that work at once.",
 	},
 	{
-		Name: "group.initial.rebalance.delay.ms", Type: Int, Default: "3000", Importance: Medium, Inert: true,
+		Name: "group.initial.rebalance.delay.ms", Type: Int, Default: "3000", Importance: Medium,
 		Doc: "How long a new classic group waits for more members before its first rebalance, in milliseconds.",
 	},
 	{
-		Name: "group.max.session.timeout.ms", Type: Int, Default: "1800000", Importance: Medium, Inert: true,
+		Name: "group.max.session.timeout.ms", Type: Int, Default: "1800000", Importance: Medium,
 		Doc: "Longest session timeout that a member of a classic group may ask for, in milliseconds.",
 	},
 	{
-		Name: "group.max.size", Type: Int, Default: "2147483647", Rule: atLeast(1), Importance: Medium, Inert: true,
+		Name: "group.max.size", Type: Int, Default: "2147483647", Rule: atLeast(1), Importance: Medium,
 		Doc: "Most members of one classic group.",
 	},
 	{
-		Name: "group.min.session.timeout.ms", Type: Int, Default: "6000", Importance: Medium, Inert: true,
+		Name: "group.min.session.timeout.ms", Type: Int, Default: "6000", Importance: Medium,
 		Doc: "Shortest session timeout that a member of a classic group may ask for, in milliseconds.",
 	},
 	{
@@ -299,27 +299,27 @@ var coordinatorProperties = []Property{
 		Doc: "Class that keeps descriptions of topologies.",
 	},
 	{
-		Name: "offset.metadata.max.bytes", Type: Int, Default: "4096", Importance: High, Inert: true,
+		Name: "offset.metadata.max.bytes", Type: Int, Default: "4096", Importance: High,
 		Doc: "Most bytes of text that a consumer may attach to a committed offset.",
 	},
 	{
-		Name: "offsets.commit.timeout.ms", Type: Int, Default: "5000", Rule: atLeast(1), Importance: High, Inert: true,
+		Name: "offsets.commit.timeout.ms", Type: Int, Default: "5000", Rule: atLeast(1), Importance: High,
 		Doc: "How long a commit of offsets waits for its replicas, in milliseconds.",
 	},
 	{
-		Name: "offsets.load.buffer.size", Type: Int, Default: "5242880", Rule: atLeast(1), Importance: High, Inert: true,
+		Name: "offsets.load.buffer.size", Type: Int, Default: "5242880", Rule: atLeast(1), Importance: High,
 		Doc: "Bytes read at once when a coordinator loads its groups.",
 	},
 	{
-		Name: "offsets.retention.check.interval.ms", Type: Long, Default: "600000", Rule: atLeast(1), Importance: High, Inert: true,
+		Name: "offsets.retention.check.interval.ms", Type: Long, Default: "600000", Rule: atLeast(1), Importance: High,
 		Doc: "How often groups are checked for offsets to forget, in milliseconds.",
 	},
 	{
-		Name: "offsets.retention.minutes", Type: Int, Default: "10080", Rule: atLeast(1), Importance: High, Inert: true,
+		Name: "offsets.retention.minutes", Type: Int, Default: "10080", Rule: atLeast(1), Importance: High,
 		Doc: "How long the offsets of a group without members are kept, in minutes.",
 	},
 	{
-		Name: "offsets.topic.compression.codec", Type: Int, Default: "0", Importance: High, Inert: true,
+		Name: "offsets.topic.compression.codec", Type: Int, Default: "0", Importance: High,
 		Doc: "Codec of the offsets topic: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd.",
 	},
 	{
@@ -331,7 +331,7 @@ var coordinatorProperties = []Property{
 		Doc: "Replicas of the offsets topic.",
 	},
 	{
-		Name: "offsets.topic.segment.bytes", Type: Int, Default: "104857600", Rule: atLeast(1), Importance: High, Inert: true,
+		Name: "offsets.topic.segment.bytes", Type: Int, Default: "104857600", Rule: atLeast(1), Importance: High,
 		Doc: "Segment size of the offsets topic, in bytes. Small segments load faster.",
 	},
 	{

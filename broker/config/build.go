@@ -50,6 +50,7 @@ func assemble(static, dynamicBroker, dynamicCluster map[string]string) *Broker {
 	b.setListeners()
 	b.setNetwork()
 	b.setStorage()
+	b.setGroups()
 	return b
 }
 
@@ -168,8 +169,23 @@ func (b *Broker) setStorage() {
 	b.DefaultReplicationFactor = int16(min(b.num("default.replication.factor"), 1<<15-1))
 	b.AutoCreateTopics = b.flag("auto.create.topics.enable")
 	b.DeleteTopicEnable = b.flag("delete.topic.enable")
+}
+
+func (b *Broker) setGroups() {
 	b.OffsetsTopicPartitions = int32(b.num("offsets.topic.num.partitions"))
 	b.OffsetsTopicReplication = int16(b.num("offsets.topic.replication.factor"))
+	b.OffsetsTopicSegmentBytes = int32(b.num("offsets.topic.segment.bytes"))
+	b.OffsetsTopicCompression = int8(b.num("offsets.topic.compression.codec"))
+	b.OffsetsCommitTimeout = b.ms("offsets.commit.timeout.ms")
+	b.OffsetsLoadBufferBytes = int32(b.num("offsets.load.buffer.size"))
+	b.OffsetsRetention = time.Duration(b.num("offsets.retention.minutes")) * time.Minute
+	b.OffsetsRetentionCheck = b.ms("offsets.retention.check.interval.ms")
+	b.OffsetMetadataMaxBytes = int32(b.num("offset.metadata.max.bytes"))
+	b.GroupInitialRebalanceDelay = b.ms("group.initial.rebalance.delay.ms")
+	b.GroupMinSessionTimeout = b.ms("group.min.session.timeout.ms")
+	b.GroupMaxSessionTimeout = b.ms("group.max.session.timeout.ms")
+	b.GroupMaxSize = int32(b.num("group.max.size"))
+	b.GroupCoordinatorLinger = b.ms("group.coordinator.append.linger.ms")
 }
 
 // connectionLimits reads max.connections.per.ip.overrides: host:count pairs. An IPv6 address keeps its colons.

@@ -186,6 +186,9 @@ func (b *Broker) checkLimits() []finding {
 	if _, err := connectionLimits(b.text("max.connections.per.ip.overrides")); err != nil {
 		found = append(found, finding{"max.connections.per.ip.overrides", err.Error(), "write host:count pairs separated by commas"})
 	}
+	if codec := b.num("offsets.topic.compression.codec"); codec < 0 || codec > 4 {
+		found = append(found, finding{"offsets.topic.compression.codec", fmt.Sprintf("there is no codec %d", codec), "write 0 (none), 1 (gzip), 2 (snappy), 3 (lz4) or 4 (zstd)"})
+	}
 	for i, dir := range b.LogDirs {
 		same := func(other string) bool { return filepath.Clean(other) == filepath.Clean(dir) }
 		if slices.ContainsFunc(b.LogDirs[:i], same) {

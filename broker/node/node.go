@@ -75,6 +75,7 @@ type Node struct {
 	quorum     *quorum.Quorum
 	controller *controller.Controller
 	table      *partition.Table
+	groups     *groups
 	api        *api.Handler
 	server     *network.Server
 
@@ -258,8 +259,10 @@ func (n *Node) startTable(_ context.Context, o Options) (err error) {
 }
 
 func (n *Node) startBroker(ctx context.Context, o Options) (err error) {
+	n.groups = newGroups(o.Config, n.table, n.registry, n.log)
+	n.started("groups", n.groups.Close)
 	n.api = api.New(api.Options{
-		Config: o.Config, Features: features(), Controller: n.controller, Table: n.table, Logger: n.log, Registerer: n.registry, Now: o.Now,
+		Config: o.Config, Features: features(), Controller: n.controller, Table: n.table, Groups: n.groups, Logger: n.log, Registerer: n.registry, Now: o.Now,
 	})
 	// After a kill the image is that of metadata.db at first, which may lack the last second: topics whose folders are here,
 	// leader epochs that records carry. It is whole once the controller is active, and nobody may act on it before.
@@ -296,7 +299,8 @@ func (n *Node) startBroker(ctx context.Context, o Options) (err error) {
 	n.serving.Store(true)
 	n.started("network", func(ctx context.Context) error {
 		n.serving.Store(false)
-		return n.server.Stop(ctx)
+		// First, since members wait in their groups for minutes: they are told to look for another coordinator.
+		return errors.Join(n.groups.Close(ctx), n.server.Stop(ctx))
 	})
 	return nil
 }

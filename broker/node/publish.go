@@ -8,7 +8,7 @@ import (
 )
 
 // publish gives one image to all who follow the metadata, in this order: dynamic broker configuration, then the hosted
-// partitions, then the API. So what a client is told exists can be used, and is used with the configuration that goes
+// partitions, then the coordinators that live in them, then the API. So what a client is told exists can be used, and is used with the configuration that goes
 // with it. The quorum calls it for one image after the other.
 func (n *Node) publish(img *metadata.Image) {
 	if img.ClusterID == "" {
@@ -23,6 +23,7 @@ func (n *Node) publish(img *metadata.Image) {
 	if err := n.table.Apply(img); err != nil {
 		n.log.Error("image not applied", "index", img.Index, "error", err)
 	}
+	n.groups.apply(img)
 	n.api.Publish(img)
 	n.directoriesMoved()
 }
