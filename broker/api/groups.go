@@ -35,17 +35,10 @@ const (
 // Groups are the group coordinators on this broker, one per partition of __consumer_offsets led here.
 type Groups interface {
 	// Submit puts an operation to a coordinator. It does not wait.
-	Submit(partition int32, op GroupOperation) *GroupFuture
+	Submit(partition int32, op group.Operation) *group.Future
 	// Partitions are those coordinated here, loading ones included.
 	Partitions() []int32
 }
-
-type (
-	// GroupOperation is an operation of a group coordinator.
-	GroupOperation = coordinator.Operation[*group.Shard, group.TimerKey, kmsg.Response]
-	// GroupFuture is a coordinator's answer to come.
-	GroupFuture = coordinator.Future[kmsg.Response]
-)
 
 // groupOperation is a method of group.Shard with its request.
 type groupOperation func(s *group.Shard, now time.Time, token coordinator.Token) group.Effects
@@ -59,7 +52,7 @@ type groupAnswer struct {
 // groupCall is the second phase of a request to coordinators. It outlives the frame.
 type groupCall struct {
 	request
-	futures []*GroupFuture
+	futures []*group.Future
 	// read has for each operation of a large request a channel that is closed when the coordinator has read the request.
 	read   []chan struct{}
 	finish func(answers []groupAnswer) kmsg.Response
@@ -83,7 +76,7 @@ func (c *groupCall) submit(partition int32, op groupOperation) {
 			return inner(s, now, token)
 		}
 	}
-	c.futures = append(c.futures, c.handler.groups.Submit(partition, GroupOperation(op)))
+	c.futures = append(c.futures, c.handler.groups.Submit(partition, group.Operation(op)))
 }
 
 // ask makes the call of one operation about one group; failed answers when no coordinator does.

@@ -16,9 +16,7 @@ import (
 )
 
 // rigGroups are the group coordinators of a rig, on the partitions of its table.
-type rigGroups struct {
-	*coordinator.Runtime[*group.Shard, group.TimerKey, kmsg.Response]
-}
+type rigGroups struct{ *group.Runtime }
 
 func newRigGroups(cfg *config.Broker) rigGroups {
 	return rigGroups{coordinator.New(coordinator.Options{Name: "group-coordinator"}, func(int32) *group.Shard {

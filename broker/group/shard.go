@@ -45,6 +45,12 @@ type (
 	Effects = coordinator.Effects[*Shard, TimerKey, kmsg.Response]
 	// Reply is the answer to a request.
 	Reply = coordinator.Reply[kmsg.Response]
+	// Operation is what is put to a Shard.
+	Operation = coordinator.Operation[*Shard, TimerKey, kmsg.Response]
+	// Future is the answer to an Operation.
+	Future = coordinator.Future[kmsg.Response]
+	// Runtime runs the Shards of a broker.
+	Runtime = coordinator.Runtime[*Shard, TimerKey, kmsg.Response]
 	// Timer is a change of a timer.
 	Timer = coordinator.Timer[TimerKey]
 )

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/weir-broker/weir/broker/batch"
 	"github.com/weir-broker/weir/broker/config"
@@ -17,7 +16,7 @@ import (
 
 // groups are the group coordinators on this broker: a shard for each partition of __consumer_offsets that it leads.
 type groups struct {
-	*coordinator.Runtime[*group.Shard, group.TimerKey, kmsg.Response]
+	*group.Runtime
 	topic *internalTopic
 	table *partition.Table
 	self  metadata.BrokerID
