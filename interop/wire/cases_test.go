@@ -32,6 +32,7 @@ func cases() []testCase {
 		apiVersions(), metadata(), cluster(), produce(), fetch(), listOffsets(), epochs(), createTopics(), createPartitions(),
 		describeConfigs(), alterConfigs(), incrementalAlterConfigs(), logDirs(), producers(), initProducerID(), quorum(), features(),
 		listConfigResources(), topicPartitions(), deleteRecords(), deleteTopics(),
+		findCoordinator(), offsetCommit(), offsetFetch(), joinGroup(), members(), groups(),
 	} {
 		all = append(all, part...)
 	}

@@ -100,6 +100,13 @@ func sortUnordered(resp kmsg.Response) {
 		slices.SortFunc(v.ConfigResources, func(a, b kmsg.ListConfigResourcesResponseConfigResource) int {
 			return cmp.Or(cmp.Compare(a.Type, b.Type), strings.Compare(a.Name, b.Name))
 		})
+	case *kmsg.ListGroupsResponse:
+		slices.SortFunc(v.Groups, func(a, b kmsg.ListGroupsResponseGroup) int { return strings.Compare(a.Group, b.Group) })
+	case *kmsg.OffsetFetchResponse:
+		for _, g := range v.Groups {
+			slices.SortFunc(g.Topics, func(a, b kmsg.OffsetFetchResponseGroupTopic) int { return strings.Compare(a.Topic, b.Topic) })
+		}
+		slices.SortFunc(v.Topics, func(a, b kmsg.OffsetFetchResponseTopic) int { return strings.Compare(a.Topic, b.Topic) })
 	case *kmsg.DeleteTopicsResponse:
 		slices.SortFunc(v.Topics, func(a, b kmsg.DeleteTopicsResponseTopic) int { return strings.Compare(deref(a.Topic), deref(b.Topic)) })
 	case *kmsg.ApiVersionsResponse:
@@ -170,6 +177,7 @@ func (b *broker) setUp(t *testing.T) {
 		b.ids[x.Topic], b.counts[x.Topic] = x.TopicID, x.NumPartitions
 	}
 	b.awaitLeaders(t)
+	b.awaitGroups(t)
 	for range 2 {
 		p := kmsg.NewPtrProduceRequest()
 		p.Acks, p.TimeoutMillis = 1, 5000
