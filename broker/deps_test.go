@@ -24,7 +24,7 @@ const module = "github.com/weir-broker/weir"
 // Imports go down only. Think before adding a line: a new arrow is a new coupling.
 var allowed = map[string][]string{
 	"cmd/weir":      {"cli"},
-	"cli":           {"node", "api", "adminhttp", "controller", "partition", "commitlog", "producerstate", "quorum", "metadata", "network", "config", "batch", "vfs", "policy"},
+	"cli":           {"node", "coordinator", "group", "api", "adminhttp", "controller", "partition", "commitlog", "producerstate", "quorum", "metadata", "network", "config", "batch", "vfs", "policy"},
 	"node":          {"coordinator", "group", "api", "adminhttp", "controller", "partition", "commitlog", "producerstate", "quorum", "metadata", "network", "config", "batch", "vfs", "policy"},
 	"api":           {"network", "partition", "coordinator", "group", "controller", "metadata", "config", "batch"},
 	"adminhttp":     {"partition", "metadata", "config"},

@@ -35,7 +35,7 @@ type benchOptions struct {
 }
 
 func newBenchCommand(g *globals) *cobra.Command {
-	return group("bench", "Measure throughput and latency of a cluster",
+	return commandGroup("bench", "Measure throughput and latency of a cluster",
 		"  weir bench produce --records 1000000 --size 1024\n  weir bench e2e --rate 1000 --duration 30s -o json",
 		newBenchProduceCommand(g), newBenchConsumeCommand(g), newBenchE2ECommand(g))
 }

@@ -219,8 +219,8 @@ func args(check cobra.PositionalArgs, want string) cobra.PositionalArgs {
 	}
 }
 
-// group makes a command that only holds others: without one of them it shows its help, with an unknown one it fails.
-func group(use, short, example string, commands ...*cobra.Command) *cobra.Command {
+// commandGroup makes a command that only holds others: without one of them it shows its help, with an unknown one it fails.
+func commandGroup(use, short, example string, commands ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: use, Short: short, Example: example,
 		RunE: func(cmd *cobra.Command, given []string) error {

@@ -19,7 +19,7 @@ import (
 const sourceTopic = kmsg.ConfigSourceDynamicTopicConfig
 
 func newConfigCommand(g *globals) *cobra.Command {
-	return group("config", "Get and change the configuration of topics, brokers and groups",
+	return commandGroup("config", "Get and change the configuration of topics, brokers and groups",
 		"  weir config get topic orders\n  weir config set topic orders retention.ms=3600000\n  weir config delete topic orders retention.ms",
 		newConfigGetCommand(g), newConfigSetCommand(g), newConfigDeleteCommand(g))
 }

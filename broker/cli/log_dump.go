@@ -21,7 +21,7 @@ import (
 )
 
 func newLogCommand(g *globals) *cobra.Command {
-	cmd := group("log", "Look at the files of a log", "  weir log dump weir-data/hello-0 --verify", newLogDumpCommand(g))
+	cmd := commandGroup("log", "Look at the files of a log", "  weir log dump weir-data/hello-0 --verify", newLogDumpCommand(g))
 	cmd.Annotations = map[string]string{withoutFlags: "bootstrap"}
 	return cmd
 }
@@ -299,7 +299,13 @@ func (d *dumper) batchRecords(name string, pos int64, raw []byte) error {
 			}
 			fields = append(fields, field{"endTxnMarker", controlName(m.Type)}, field{"coordinatorEpoch", m.CoordinatorEpoch})
 		} else {
-			fields = append(fields, bytesField("key", r.Key), bytesField("value", r.Value))
+			keyAndValue := []field{bytesField("key", r.Key), bytesField("value", r.Value)}
+			if keepsGroups(name) {
+				if keyAndValue, err = groupFields(r.Key, r.Value); err != nil {
+					d.problem(name, fmt.Errorf("record at offset %d: %w", it.Offset(), err))
+				}
+			}
+			fields = append(fields, keyAndValue...)
 			for key, value := range r.Headers() {
 				fields = append(fields, field{"header", []field{bytesField("key", key), bytesField("value", value)}})
 			}

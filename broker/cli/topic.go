@@ -14,7 +14,7 @@ import (
 )
 
 func newTopicCommand(g *globals) *cobra.Command {
-	return group("topic", "Create, list, describe, alter and delete topics", "  weir topic create orders --partitions 6\n  weir topic describe orders",
+	return commandGroup("topic", "Create, list, describe, alter and delete topics", "  weir topic create orders --partitions 6\n  weir topic describe orders",
 		newTopicCreateCommand(g), newTopicListCommand(g), newTopicDescribeCommand(g), newTopicAlterCommand(g), newTopicDeleteCommand(g))
 }
 

@@ -23,12 +23,7 @@ const franzGo = "github.com/twmb/franz-go@v1.22.3"
 
 // leftOut are tests of the kgo suite that need what this version of weir does not offer. Any other failure is ours.
 var leftOut = map[string]string{
-	"TestConsumeRegex": "waits for an internal topic, which on a Kafka broker only a group makes",
-	"TestGroupETL":     "consumer groups",
-	"TestGroupSimple":  "consumer groups",
-	"TestIssue1034":    "FindCoordinator for groups",
-	"TestIssue523":     "consumer groups",
-	"TestTxnEtl":       "transactions",
+	"TestTxnEtl": "transactions",
 }
 
 // TestKgoSuite runs franz-go's client tests. Each test that testdata/kgo.txt names must pass; the file is the floor.
