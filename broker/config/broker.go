@@ -31,6 +31,9 @@ type Voter struct {
 	Port int
 }
 
+// Bounded is a duration that a group may set for itself between limits.
+type Bounded struct{ Default, Min, Max time.Duration }
+
 // Broker holds the broker properties that weir honours, typed. A Broker is immutable; [Broker.WithDynamic] makes a changed copy.
 // Each field names its property; see the tables for units and defaults.
 type Broker struct {
@@ -98,6 +101,11 @@ type Broker struct {
 	GroupMaxSessionTimeout     time.Duration // group.max.session.timeout.ms
 	GroupMaxSize               int32         // group.max.size
 	GroupCoordinatorLinger     time.Duration // group.coordinator.append.linger.ms, negative adapts to the load
+	GroupConsumerSession       Bounded       // group.consumer.session.timeout.ms, .min., .max.
+	GroupConsumerHeartbeat     Bounded       // group.consumer.heartbeat.interval.ms, .min., .max.
+	GroupConsumerAssignment    Bounded       // group.consumer.assignment.interval.ms, .min., .max.
+	GroupConsumerMaxSize       int32         // group.consumer.max.size
+	GroupConsumerRegexRefresh  time.Duration // group.consumer.regex.refresh.interval.ms
 
 	// Replication and sessions.
 	ReplicaLagTimeMax       time.Duration // replica.lag.time.max.ms

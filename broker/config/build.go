@@ -186,6 +186,14 @@ func (b *Broker) setGroups() {
 	b.GroupMaxSessionTimeout = b.ms("group.max.session.timeout.ms")
 	b.GroupMaxSize = int32(b.num("group.max.size"))
 	b.GroupCoordinatorLinger = b.ms("group.coordinator.append.linger.ms")
+	bounded := func(name string) Bounded {
+		return Bounded{Default: b.ms("group.consumer." + name), Min: b.ms("group.consumer.min." + name), Max: b.ms("group.consumer.max." + name)}
+	}
+	b.GroupConsumerSession = bounded("session.timeout.ms")
+	b.GroupConsumerHeartbeat = bounded("heartbeat.interval.ms")
+	b.GroupConsumerAssignment = bounded("assignment.interval.ms")
+	b.GroupConsumerMaxSize = int32(b.num("group.consumer.max.size"))
+	b.GroupConsumerRegexRefresh = b.ms("group.consumer.regex.refresh.interval.ms")
 }
 
 // connectionLimits reads max.connections.per.ip.overrides: host:count pairs. An IPv6 address keeps its colons.

@@ -12,6 +12,7 @@ import (
 	"github.com/weir-broker/weir/broker/group"
 	"github.com/weir-broker/weir/broker/metadata"
 	"github.com/weir-broker/weir/broker/partition"
+	"github.com/weir-broker/weir/broker/policy"
 )
 
 // groups are the group coordinators on this broker: a shard for each partition of __consumer_offsets that it leads.
@@ -53,13 +54,22 @@ func groupOptions(cfg *config.Broker) group.Options {
 		MinSessionTimeout:     cfg.GroupMinSessionTimeout, MaxSessionTimeout: cfg.GroupMaxSessionTimeout, MaxSize: int(cfg.GroupMaxSize),
 		OffsetMetadataMaxSize: int(cfg.OffsetMetadataMaxBytes),
 		OffsetsRetention:      cfg.OffsetsRetention, OffsetsRetentionCheckEvery: cfg.OffsetsRetentionCheck,
+		Consumer: group.ConsumerOptions{
+			SessionTimeout: group.Bounded(cfg.GroupConsumerSession), HeartbeatInterval: group.Bounded(cfg.GroupConsumerHeartbeat),
+			AssignmentInterval: group.Bounded(cfg.GroupConsumerAssignment), MaxSize: int(cfg.GroupConsumerMaxSize),
+			RegexRefreshInterval: cfg.GroupConsumerRegexRefresh,
+			Assignors: []group.NamedAssignor{
+				{Name: policy.UniformAssignorName, Assignor: policy.UniformAssignor()}, {Name: policy.RangeAssignorName, Assignor: policy.RangeAssignor()},
+			},
+		},
 	}
 }
 
 // apply makes the coordinators follow an image that the table has applied: shards come and go with the leadership of
-// their partitions, and forget the offsets of topics that were deleted.
+// their partitions, know the topics there are, and forget the offsets of topics that were deleted.
 func (g *groups) apply(img *metadata.Image) {
 	g.topic.follow(img, g.table, g.self)
+	g.Publish(func(s *group.Shard, now time.Time, _ coordinator.Token) group.Effects { return s.Publish(now, img) })
 	before := g.image
 	g.image = img
 	if before == nil {
