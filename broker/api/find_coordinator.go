@@ -52,7 +52,7 @@ func (h *Handler) coordinatorOf(r *request, kind int8, key string) kmsg.FindCoor
 	case kind == shareCoordinator:
 		return none(CodeInvalidRequest, "this broker does not support share groups")
 	case kind != groupCoordinator:
-		return none(CodeUnknownServerError, "there is no such kind of coordinator")
+		return none(CodeInvalidRequest, "there is no such kind of coordinator")
 	}
 	if r.image.Topic(offsetsTopic) == nil {
 		h.createTopicsAskedFor(r, []string{offsetsTopic})

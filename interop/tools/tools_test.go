@@ -205,7 +205,7 @@ func startOracle(t *testing.T) *oracle.Oracle {
 
 func startKafka(t *testing.T, o *oracle.Oracle) side {
 	t.Helper()
-	b, err := o.StartBroker(context.Background(), t.TempDir(), nil)
+	b, err := o.StartBroker(context.Background(), t.TempDir(), map[string]string{"offsets.topic.replication.factor": "1"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func startWeir(t *testing.T) side {
 		return side{bootstrap: at, dir: t.TempDir()}
 	}
 	dir := filepath.Join(t.TempDir(), "data")
-	b := weir.Start(t, dir)
+	b := weir.Start(t, dir, "--override", "offsets.topic.replication.factor=1")
 	return side{bootstrap: b.Bootstrap, dir: t.TempDir(), masks: paths(dir)}
 }
 

@@ -104,7 +104,9 @@ func sortUnordered(resp kmsg.Response) {
 		slices.SortFunc(v.Groups, func(a, b kmsg.ListGroupsResponseGroup) int { return strings.Compare(a.Group, b.Group) })
 	case *kmsg.OffsetFetchResponse:
 		for _, g := range v.Groups {
-			slices.SortFunc(g.Topics, func(a, b kmsg.OffsetFetchResponseGroupTopic) int { return strings.Compare(a.Topic, b.Topic) })
+			slices.SortFunc(g.Topics, func(a, b kmsg.OffsetFetchResponseGroupTopic) int {
+				return cmp.Or(strings.Compare(a.Topic, b.Topic), cmp.Compare(len(a.Partitions), len(b.Partitions))) // or ids, which differ
+			})
 		}
 		slices.SortFunc(v.Topics, func(a, b kmsg.OffsetFetchResponseTopic) int { return strings.Compare(a.Topic, b.Topic) })
 	case *kmsg.DeleteTopicsResponse:
@@ -132,6 +134,7 @@ var (
 	}{
 		{regexp.MustCompile(`127\.0\.0\.1:\d+`), "127.0.0.1:PORT"},
 		{regexp.MustCompile(`/tmp/\S+`), "PATH"},
+		{regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`), "UUID"},
 		{regexp.MustCompile(`within \[-?\d+, \d+\]`), "within TIMES"},
 		{regexp.MustCompile(`(__cluster_metadata.*(HighWatermark|LogEndOffset|LeaderEpoch)) = \d+`), "$1 = MASKED"}, // of the metadata log
 		{regexp.MustCompile(`CQkJAAAAAAAAAAAAAAAAAA`), "ID"},
@@ -228,7 +231,7 @@ func (b *broker) awaitLeaders(t *testing.T) {
 
 func startKafka(t *testing.T, o *oracle.Oracle) *broker {
 	t.Helper()
-	b, err := o.StartBroker(context.Background(), t.TempDir(), nil)
+	b, err := o.StartBroker(context.Background(), t.TempDir(), map[string]string{"offsets.topic.replication.factor": "1", "offsets.topic.num.partitions": "5"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +244,7 @@ func startWeir(t *testing.T) *broker {
 	t.Helper()
 	addr := os.Getenv("WEIR_BOOTSTRAP")
 	if addr == "" {
-		addr = weir.Start(t, filepath.Join(t.TempDir(), "data")).Bootstrap
+		addr = weir.Start(t, filepath.Join(t.TempDir(), "data"), "--override", "offsets.topic.replication.factor=1", "--override", "offsets.topic.num.partitions=5").Bootstrap
 	}
 	w := &broker{addr: addr}
 	w.setUp(t)
