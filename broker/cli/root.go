@@ -133,7 +133,7 @@ Start a broker with no configuration, then look at it from another terminal:
 	root.PersistentFlags().StringVar(&g.bootstrap, "bootstrap", bootstrap, "brokers to talk to, host:port[,host:port]; also WEIR_BOOTSTRAP")
 	root.PersistentFlags().StringVarP(&g.output, "output", "o", outputTable, "output format: table or json")
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{outputTable, outputJSON}, cobra.ShellCompDirectiveNoFileComp))
-	root.AddCommand(newDevCommand(g), newServeCommand(g), newTopicCommand(g), newConfigCommand(g), newProduceCommand(g),
+	root.AddCommand(newDevCommand(g), newServeCommand(g), newTopicCommand(g), newGroupCommand(g), newConfigCommand(g), newProduceCommand(g),
 		newConsumeCommand(g), newLogCommand(g), newBenchCommand(g), newVersionCommand(g))
 	return root
 }
