@@ -14,15 +14,12 @@ import (
 // must come after every change that Options.Image does not have. Groups notice changed topics at their next heartbeat.
 func (s *Shard) Publish(now time.Time, img *metadata.Image) Effects {
 	t := s.turn(now)
-	if s.newTopicsIndex < 0 {
-		s.newTopicsIndex = int64(img.Index)
-	}
 	for c := range metadata.ChangedTopics(s.image, img) {
 		topic := c.New
 		switch {
 		case topic == nil:
 			topic = c.Old
-		case c.Old == nil:
+		case c.Old == nil && s.newTopicsIndex >= 0:
 			s.newTopicsIndex = int64(img.Index)
 		}
 		delete(s.topicHashes, topic.Name)
@@ -31,6 +28,11 @@ func (s *Shard) Publish(now time.Time, img *metadata.Image) Effects {
 		}
 	}
 	s.image = img
+	if s.newTopicsIndex < 0 {
+		// The first image: what groups are configured to was not known when sessions began.
+		s.newTopicsIndex = int64(img.Index)
+		t.startConsumers()
+	}
 	return t.Effects
 }
 
