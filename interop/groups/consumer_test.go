@@ -332,14 +332,14 @@ func (p *consumers) beat(ms int) {
 		p.t.Fatalf("not answered: %s", compact(p.t, req))
 	}
 	resp := p.last
+	if resp.ErrorCode == 0 && resp.MemberEpoch == -2 {
+		p.away = append(p.away, fmt.Sprintf(`"Group":%q,"Topic":"","Partition":0,"Member":%q`, g, id))
+	}
 	if p.r.IntN(15) == 0 {
 		return // the answer is lost
 	}
 	switch resp.ErrorCode {
 	case 0:
-		if resp.MemberEpoch == -2 {
-			p.away = append(p.away, fmt.Sprintf(`"Group":%q,"Topic":"","Partition":0,"Member":%q`, g, id))
-		}
 		m.epoch = max(resp.MemberEpoch, 0)
 		if resp.Assignment != nil {
 			m.owned = nil
